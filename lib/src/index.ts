@@ -1,0 +1,1 @@
+export { TuntasError, isTuntasError } from "./core/error.ts";

@@ -1,0 +1,73 @@
+// Makes the checkout ready to run: packages installed, TypeScript built. The first act of `npm start` and
+// `npm test` themselves, because npm skips pre and post scripts where `ignore-scripts` is set.
+// An up-to-date checkout pays only a few file-time look-ups.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const stamp = join(root, "node_modules", ".tuntas-ready.json");
+
+function requireNode() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  console.error(`Tuntas needs Node 20.19 or later; this is ${process.version}. Install a newer Node and run it again.`);
+  process.exit(1);
+}
+
+const lockHash = () => createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+
+const readStamp = () => (existsSync(stamp) ? JSON.parse(readFileSync(stamp, "utf8")) : {});
+
+const writeStamp = (entry) => {
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, JSON.stringify({ ...readStamp(), ...entry }));
+};
+
+/** Every file whose change needs a new build, as one line of path and time each. */
+function* sources(folder) {
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      if (!["node_modules", "dist", ".tuntas"].includes(entry.name)) yield* sources(path);
+    } else if (/\.(ts|tsx|css|html)$|^(tsconfig.*|package)\.json$/.test(entry.name) && !/\.test\.tsx?$/.test(entry.name)) {
+      yield `${path} ${statSync(join(root, path)).mtimeMs}`;
+    }
+  }
+}
+
+const sourceHash = () => {
+  const lines = ["lib", "apps", "examples"].flatMap((folder) => [...sources(folder)]);
+  return createHash("sha256").update(lines.sort().join("\n")).digest("hex");
+};
+
+function run(command, args, why) {
+  console.error(why);
+  execFileSync(command, args, { cwd: root, stdio: ["ignore", "ignore", "inherit"], shell: process.platform === "win32" });
+}
+
+function build() {
+  console.error("Building (only after a change) ...");
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  try {
+    execFileSync(process.execPath, [tsc, "-b"], { cwd: root, stdio: ["ignore", 2, "inherit"] });
+  } catch {
+    console.error("The build failed; the errors stand above.");
+    process.exit(1);
+  }
+}
+
+requireNode();
+const before = readStamp();
+const lock = lockHash();
+if (before.lock !== lock) {
+  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], "Installing packages (once) ...");
+  writeStamp({ lock });
+}
+const wanted = sourceHash();
+if (before.lock !== lock || before.source !== wanted || !existsSync(join(root, "lib", "dist", "index.js"))) {
+  build();
+  writeStamp({ source: wanted });
+}

@@ -1,0 +1,26 @@
+// Durations as people write them: "30s", "5m", "500ms". Typed by template literal, so that "30x" does not compile.
+import { catalogue } from "./error.ts";
+
+type Unit = "ms" | "s" | "m" | "h" | "d";
+
+/** A duration with its unit, such as `"30s"` or `"1.5h"`; zero needs a unit too. */
+export type Duration = `${number}${Unit}`;
+
+const unitMs: Record<Unit, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+export const durationErrors = catalogue({
+  TUNTAS_DURATION_INVALID: {
+    meaning: "A duration was not a number with a unit.",
+    remedy: 'Write it as "500ms", "30s", "5m", "2h" or "7d".',
+  },
+});
+
+/** The duration in milliseconds. Errors: TUNTAS_DURATION_INVALID. */
+export function toMs(duration: Duration): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(duration);
+  if (!match) throw durationErrors.error("TUNTAS_DURATION_INVALID", `expected a duration such as "30s", got ${JSON.stringify(duration)}`);
+  return Number(match[1]) * unitMs[match[2] as Unit];
+}
+
+/** The duration in whole seconds, rounded up, since SQS counts in seconds. */
+export const toSeconds = (duration: Duration): number => Math.ceil(toMs(duration) / 1000);

@@ -1,0 +1,63 @@
+// What the rooms see of the database: statements, transactions, and the errors of both.
+import { catalogue } from "../core/error.ts";
+
+/** Anything with pg's `query`: a pg Client, a pool client, Drizzle's or Knex's underlying connection. */
+export interface Queryable {
+  query(text: string, values?: unknown[]): Promise<{ rows: any[]; rowCount?: number | null }>;
+}
+
+/** One SQL statement, written with the schema name `tuntas.`; `name` makes it a prepared statement. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+export type Row = Record<string, any>;
+
+/** An open transaction of Tuntas itself: statements run in it until the function that got it ends. */
+export interface Tx {
+  run<R extends Row = Row>(statement: Statement, values?: readonly unknown[]): Promise<R[]>;
+  /** The connection, for what is not a Tuntas statement. */
+  readonly client: Queryable;
+}
+
+export interface Sql {
+  /** Runs the statement in a transaction of its own. */
+  run<R extends Row = Row>(statement: Statement, values?: readonly unknown[]): Promise<R[]>;
+  /** Runs `work` in one transaction: commits when it resolves, rolls back when it rejects. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+}
+
+export const pgErrors = catalogue({
+  TUNTAS_DATABASE_UNREACHABLE: {
+    meaning: "The database cannot be reached or went away.",
+    remedy: "See that PostgreSQL runs and that DATABASE_URL is right; nothing was lost, the work is tried again.",
+    retryable: true,
+  },
+  TUNTAS_DATABASE_BUSY: {
+    meaning: "The database gave up on a statement: a lock was not free in time, or two transactions collided.",
+    remedy: "Try again; if it repeats, `tuntas doctor` names the session that holds the lock.",
+    retryable: true,
+  },
+  TUNTAS_DATABASE_FULL: {
+    meaning: "The database has no room left (disk, memory or connections).",
+    remedy: "Free disk space or raise max_connections; nothing was written.",
+    retryable: true,
+  },
+  TUNTAS_DATABASE_TOO_OLD: {
+    meaning: "The PostgreSQL server is older than 15.",
+    remedy: "Use PostgreSQL 15 to 18, or leave DATABASE_URL unset to use the embedded server.",
+  },
+  TUNTAS_DATABASE_ENCODING: {
+    meaning: "The database does not store UTF-8, so bodies would not come back byte for byte.",
+    remedy: "Create the database with ENCODING 'UTF8'.",
+  },
+  TUNTAS_MIGRATION_CHANGED: {
+    meaning: "A migration that this database has already run differs from the one in this package.",
+    remedy: "Install the Tuntas version that this database was made with, or a later one.",
+  },
+  TUNTAS_SCHEMA_NEWER: {
+    meaning: "The database has migrations that this version of Tuntas does not know.",
+    remedy: "Install the newer Tuntas; an older one must not work on this schema.",
+  },
+});

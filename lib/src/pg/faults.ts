@@ -1,0 +1,39 @@
+// PostgreSQL's error codes, sorted by what a caller should do about them. Source: PostgreSQL manual, appendix A.
+import { TuntasError } from "../core/error.ts";
+import { pgErrors } from "./contract.ts";
+
+const sqlState = (cause: unknown): string => {
+  const code = (cause as { code?: unknown } | null)?.code;
+  return typeof code === "string" ? code : "";
+};
+
+const lostConnection = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "57P01", "57P02", "57P03"]);
+
+/** The connection is gone or was never there, so whether a COMMIT under way took place is not known. */
+export function isConnectionLost(cause: unknown): boolean {
+  const code = sqlState(cause);
+  if (lostConnection.has(code) || code.startsWith("08")) return true;
+  const message = cause instanceof Error ? cause.message : "";
+  return /Connection terminated|Client has encountered a connection error|connection timeout|not queryable/i.test(message);
+}
+
+/** Serialization failure, deadlock or lock timeout: the same transaction may succeed if run again. */
+export const isCollision = (cause: unknown): boolean => ["40001", "40P01", "55P03"].includes(sqlState(cause));
+
+/** Out of disk, memory, connections: the statement was fine. */
+export const isExhausted = (cause: unknown): boolean => sqlState(cause).startsWith("53");
+
+export const isUniqueViolation = (cause: unknown): boolean => sqlState(cause) === "23505";
+
+/** Whether the whole transaction may be run again as it is. */
+export const isTransient = (cause: unknown): boolean => isConnectionLost(cause) || isCollision(cause) || isExhausted(cause);
+
+/** The driver's error as a coded one; what is not about the database's state stays as it is. */
+export function toCoded(cause: unknown): unknown {
+  if (cause instanceof TuntasError) return cause;
+  const message = cause instanceof Error ? cause.message : String(cause);
+  if (isConnectionLost(cause)) return pgErrors.error("TUNTAS_DATABASE_UNREACHABLE", `the database is not reachable: ${message}`, { cause });
+  if (isCollision(cause)) return pgErrors.error("TUNTAS_DATABASE_BUSY", `the database gave up on a statement: ${message}`, { cause });
+  if (isExhausted(cause)) return pgErrors.error("TUNTAS_DATABASE_FULL", `the database has no room: ${message}`, { cause });
+  return cause;
+}

@@ -1,0 +1,73 @@
+// Migrations are plain numbered SQL files that psql could run. All that are missing run in one transaction under one
+// advisory lock, so two processes that start at once do not meet, and a migration that fails leaves nothing behind.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import type { Database } from "./database.ts";
+import { pgErrors } from "./contract.ts";
+import { toCoded } from "./faults.ts";
+
+export interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly text: string;
+  readonly checksum: string;
+}
+
+// The same from src/pg and from dist/pg.
+const folder = new URL("../../sql/", import.meta.url);
+
+export function readMigrations(): Migration[] {
+  return readdirSync(folder)
+    .filter((name) => /^\d{4}-.*\.sql$/.test(name))
+    .sort()
+    .map((name) => {
+      const text = readFileSync(new URL(name, folder), "utf8");
+      return { number: Number(name.slice(0, 4)), name, text, checksum: createHash("sha256").update(text).digest("hex") };
+    });
+}
+
+function missing(all: readonly Migration[], applied: readonly { number: number; checksum: string }[]): Migration[] {
+  const known = new Map(applied.map((row) => [row.number, row.checksum]));
+  for (const number of known.keys()) {
+    if (!all.some((migration) => migration.number === number)) {
+      throw pgErrors.error("TUNTAS_SCHEMA_NEWER", `the database has run migration ${number}; this version knows ${all.length}`);
+    }
+  }
+  return all.filter((migration) => {
+    const checksum = known.get(migration.number);
+    if (checksum !== undefined && checksum !== migration.checksum) {
+      throw pgErrors.error("TUNTAS_MIGRATION_CHANGED", `migration ${migration.name} is not the one that this database ran`);
+    }
+    return checksum === undefined;
+  });
+}
+
+/** Brings the schema up to date; answers the names of the migrations that it ran. Safe when many processes call it at once. */
+export async function migrate(database: Database): Promise<string[]> {
+  const { schema } = database;
+  const client = await database.dedicatedClient();
+  try {
+    await client.query("begin");
+    await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`tuntas migrate ${schema}`]);
+    await client.query(`create schema if not exists ${schema}`);
+    await client.query(
+      `create table if not exists ${schema}.migration (number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`,
+    );
+    const { rows } = await client.query(`select number, checksum from ${schema}.migration`);
+    const todo = missing(readMigrations(), rows);
+    for (const migration of todo) {
+      await client.query(migration.text.replaceAll(/\btuntas\b(?=\.|;)/g, schema));
+      await client.query(`insert into ${schema}.migration (number, name, checksum) values ($1, $2, $3)`, [
+        migration.number,
+        migration.name,
+        migration.checksum,
+      ]);
+    }
+    await client.query("commit");
+    return todo.map((migration) => migration.name);
+  } catch (cause) {
+    throw toCoded(cause);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,162 @@
+// What a caller of the queue room sees: the records, what can be asked of a queue, and the error codes.
+import { catalogue } from "../core/error.ts";
+
+/** Accounts and regions are wholly separate name spaces, as on AWS. */
+export interface Scope {
+  readonly account: string;
+  readonly region: string;
+}
+
+export const defaultScope: Scope = { account: "000000000000", region: "us-east-1" };
+
+/** A queue as the database has it. Seconds and bytes have SQS's meaning and limits. */
+export interface QueueRecord extends Scope {
+  readonly id: number;
+  readonly name: string;
+  readonly fifo: boolean;
+  readonly delaySeconds: number;
+  readonly visibilitySeconds: number;
+  readonly retentionSeconds: number;
+  readonly receiveWaitSeconds: number;
+  readonly messageBytesMax: number;
+  readonly deadLetterName: string | null;
+  readonly receivesMax: number | null;
+  readonly redriveAllowPolicy: string | null;
+  readonly contentDeduplication: boolean;
+  readonly deduplicationScope: "queue" | "messageGroup";
+  readonly throughputLimit: "perQueue" | "perMessageGroupId";
+  readonly policy: string | null;
+  readonly kmsKeyId: string | null;
+  readonly kmsReuseSeconds: number;
+  readonly sseManaged: boolean;
+  /** Who answers for the dead letters of this queue; null where code has not declared it. */
+  readonly owner: string | null;
+  readonly runbook: string | null;
+  readonly poison: PoisonPolicy;
+  /** JSON text of the rules that forbid a replay. */
+  readonly replayForbidden: string;
+  readonly pausedAtMs: number | null;
+  readonly pausedBy: string | null;
+  readonly purgedAtMs: number | null;
+  readonly createdAtMs: number;
+  readonly modifiedAtMs: number;
+}
+
+/** What becomes of a poison message: quarantined at once, or received until the dead-letter queue takes it. */
+export type PoisonPolicy = "quarantine" | "exhaust";
+
+/** The columns of a queue that can be set; what is left out stays as it is (or has SQS's default at creation). */
+export type QueueSettings = Partial<
+  Omit<QueueRecord, keyof Scope | "id" | "name" | "fifo" | "pausedAtMs" | "pausedBy" | "purgedAtMs" | "createdAtMs" | "modifiedAtMs">
+>;
+
+/** A message on its way in. Its texts have been checked; see `checkMessage` of the client. */
+export interface NewMessage {
+  readonly messageId: string;
+  readonly body: string;
+  /** JSON text of SQS message attributes: name to `{DataType, StringValue | BinaryValue}`. */
+  readonly attributes?: string | undefined;
+  readonly traceHeader?: string | undefined;
+  readonly delaySeconds?: number | undefined;
+  readonly groupId?: string | undefined;
+  readonly deduplicationId?: string | undefined;
+}
+
+/** What became of a send. A duplicate (FIFO) carries the ids of the first message. */
+export interface Sent {
+  readonly status: "created" | "duplicate";
+  readonly messageId: string;
+  /** Increases with each message; SQS's SequenceNumber of a FIFO queue. */
+  readonly id: string;
+}
+
+/** Names one claim of one message: who settles must still hold it. */
+export interface Claim {
+  readonly queueId: number;
+  readonly id: string;
+  readonly fence: string;
+}
+
+/** A message as somebody holds it. */
+export interface HeldMessage extends Claim {
+  readonly turn: string;
+  readonly messageId: string;
+  readonly body: string;
+  readonly attributes: string | null;
+  readonly traceHeader: string | null;
+  readonly sender: string;
+  readonly receives: number;
+  readonly sentAtMs: number;
+  readonly firstReceivedAtMs: number;
+  readonly groupId: string | null;
+  readonly deduplicationId: string | null;
+  readonly sourceQueueId: number | null;
+}
+
+/** How many messages a queue has, by state. */
+export interface QueueCounts {
+  readonly ready: number;
+  readonly inFlight: number;
+  readonly delayed: number;
+}
+
+export type MoveStatus = "RUNNING" | "COMPLETED" | "CANCELLING" | "CANCELLED" | "FAILED";
+
+export interface MoveTask {
+  readonly id: string;
+  readonly sourceQueueId: number;
+  readonly destinationQueueId: number | null;
+  readonly perSecond: number | null;
+  readonly status: MoveStatus;
+  readonly failureReason: string | null;
+  readonly toMove: number;
+  readonly moved: number;
+  readonly startedAtMs: number;
+}
+
+export const queueErrors = catalogue({
+  TUNTAS_QUEUE_MISSING: {
+    meaning: "There is no queue of that name in this account and region.",
+    remedy: "Create it, or see the names with `tuntas queue list`.",
+  },
+  TUNTAS_QUEUE_EXISTS: {
+    meaning: "A queue of that name exists already with other settings.",
+    remedy: "Use the settings that it has, or change them with SetQueueAttributes.",
+  },
+  TUNTAS_QUEUE_NAME: {
+    meaning: "The name of a queue is not one that SQS takes.",
+    remedy: "Use 1 to 80 letters, digits, hyphens and underscores; a FIFO queue's name ends with .fifo.",
+  },
+  TUNTAS_QUEUE_OPTIONS: {
+    meaning: "The declaration of a queue or a worker is not complete or not consistent.",
+    remedy: "Correct the named field; every policy is a decision that only you can take.",
+  },
+  TUNTAS_MESSAGE_INVALID: {
+    meaning: "A message does not fit the schema that its queue declares.",
+    remedy: "Send what the schema describes; the issues name each field.",
+  },
+  TUNTAS_MESSAGE_TEXT: {
+    meaning: "A message body or attribute holds characters that SQS refuses.",
+    remedy: "Encode binary data, for example as base64.",
+  },
+  TUNTAS_MESSAGE_SIZE: {
+    meaning: "A message is larger than its queue takes.",
+    remedy: "Store the payload elsewhere and send its reference, or raise messageBytesMax.",
+  },
+  TUNTAS_MESSAGE_GROUP: {
+    meaning: "A message to a FIFO queue has no group or no deduplication id.",
+    remedy: "Give groupId, and deduplicationId unless the queue deduplicates by content.",
+  },
+  TUNTAS_RECEIPT_INVALID: {
+    meaning: "A receipt handle was never issued by this server.",
+    remedy: "Use the handle of the last receive, unchanged.",
+  },
+  TUNTAS_CLAIM_LOST: {
+    meaning: "The message is no longer held by this attempt; somebody else may already have it.",
+    remedy: "Nothing was changed. Stop working on it; its new owner will end it.",
+  },
+  TUNTAS_WORKER_REGISTERED: {
+    meaning: "Two workers of one application take messages of the same queue.",
+    remedy: "Declare one worker a queue; raise its concurrency instead.",
+  },
+});

@@ -1,0 +1,100 @@
+// Putting messages in. Standard queues: one statement for everything that was asked for together, of all queues.
+// FIFO queues and callers' transactions go through the SQL function tuntas.append, one message after another.
+import type { Sql, Statement } from "../../pg/contract.ts";
+import { statement } from "../../pg/database.ts";
+import type { NewMessage, Sent } from "../contract.ts";
+
+/** A message with the queue it goes to and the account that sends it. */
+export interface Addressed {
+  readonly queueId: number;
+  readonly sender: string;
+  readonly message: NewMessage;
+}
+
+export interface Stored {
+  readonly id: string;
+  /** Seconds until it becomes ready; 0 if it is. */
+  readonly waitSeconds: number;
+}
+
+// The join answers nothing for a queue that is gone, so a message never outlives its queue.
+const insertWith = (turn: string) =>
+  statement(
+    `with input as materialized (
+       select nextval('tuntas.message_id_seq') as id, u.*, coalesce(u.delay, q.delay_seconds) as wait, ${turn} as turn
+       from unnest($1::int[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $8::text[])
+         with ordinality as u(queue_id, message_id, body, attributes, sender, trace_header, delay, group_id, n)
+       join tuntas.queue q on q.id = u.queue_id
+     ), stored as (
+       insert into tuntas.message (id, message_id, sent_at, sender, body, attributes, trace_header)
+       select id, message_id, tuntas.now(), sender, body, attributes, trace_header from input
+     ), now_ready as (
+       insert into tuntas.ready (queue_id, turn, id, sent_at, group_id)
+       select queue_id, turn, id, tuntas.now(), group_id from input where wait = 0
+     ), later as (
+       insert into tuntas.delayed (id, queue_id, due, turn, sent_at, group_id)
+       select id, queue_id, tuntas.now() + make_interval(secs => wait), turn, tuntas.now(), group_id from input where wait > 0
+     )
+     select n::int, id, wait as "waitSeconds" from input`,
+  );
+
+const insertPlain = insertWith(`coalesce((select f.turn from tuntas.fair_turn f where f.queue_id = u.queue_id), 0)`);
+const insertGrouped = insertWith(
+  `tuntas.next_turn(u.queue_id, u.group_id) + case when u.group_id is null then 0
+     else row_number() over (partition by u.queue_id, u.group_id order by u.n) - 1 end`,
+);
+
+const nullable = <T>(value: T | undefined): T | null => value ?? null;
+
+/** Stores messages of standard queues in one commit; undefined in the place of one whose queue is gone. */
+export async function insertMessages(sql: Pick<Sql, "run">, items: readonly Addressed[]): Promise<(Stored | undefined)[]> {
+  const grouped = items.some((item) => item.message.groupId !== undefined);
+  const rows = await sql.run<{ n: number } & Stored>(grouped ? insertGrouped : insertPlain, [
+    items.map((item) => item.queueId),
+    items.map((item) => item.message.messageId),
+    items.map((item) => item.message.body),
+    items.map((item) => nullable(item.message.attributes)),
+    items.map((item) => item.sender),
+    items.map((item) => nullable(item.message.traceHeader)),
+    items.map((item) => nullable(item.message.delaySeconds)),
+    items.map((item) => nullable(item.message.groupId)),
+  ]);
+  const results: (Stored | undefined)[] = Array.from({ length: items.length });
+  for (const row of rows) results[row.n - 1] = row;
+  return results;
+}
+
+// The statement is in parts so that it can run on a connection that is not ours as well.
+export const append: Statement = statement(
+  `select message_id::text as "messageId", id::text, duplicate from tuntas.append($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+);
+
+export const appendValues = ({ queueId, sender, message }: Addressed): unknown[] => [
+  queueId,
+  message.messageId,
+  message.body,
+  nullable(message.attributes),
+  sender,
+  nullable(message.traceHeader),
+  nullable(message.delaySeconds),
+  nullable(message.groupId),
+  nullable(message.deduplicationId),
+];
+
+export const toSent = (row: { messageId: string; id: string; duplicate: boolean }): Sent => ({
+  status: row.duplicate ? "duplicate" : "created",
+  messageId: row.messageId,
+  id: row.id,
+});
+
+/** Stores messages of FIFO queues in their order, in one transaction. */
+export function appendMessages(sql: Sql, items: readonly Addressed[]): Promise<Sent[]> {
+  return sql.transaction(async (tx) => {
+    const sent: Sent[] = [];
+    for (const item of items) {
+      const rows = await tx.run<{ messageId: string; id: string; duplicate: boolean }>(append, appendValues(item));
+      sent.push(toSent(rows[0]!));
+    }
+    return sent;
+  });
+}

@@ -11,7 +11,10 @@ export async function findAccount(): Promise<Account | undefined> {
     const [uid, gid] = await Promise.all([runCommand("id", ["-u", name]), runCommand("id", ["-g", name])]);
     if (uid.ok && gid.ok) return { uid: asInt32(uid.output), gid: asInt32(gid.output) };
   }
-  throw embeddedErrors.error("embedded.account_missing", `Running as root, and none of ${candidates.join(", ")} exists.`);
+  throw embeddedErrors.error(
+    "TUNTAS_EMBEDDED_ACCOUNT_MISSING",
+    `Running as root, and none of ${candidates.join(", ")} exists.`,
+  );
 }
 
 /** macOS gives `nobody` the uid -2 and may print it as 4294967294; Node takes the signed form only. */

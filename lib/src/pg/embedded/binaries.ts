@@ -34,17 +34,20 @@ export async function findBinaries(place: string, account: Account | undefined):
   const copy = copyBinaries(root, place);
   const version = await askVersion(copy, account);
   if (version.ok) return binariesIn(copy, version.output);
-  throw embeddedErrors.error("embedded.binaries_unusable", `${copy} does not run: ${version.output}`);
+  throw embeddedErrors.error("TUNTAS_EMBEDDED_BINARIES_UNUSABLE", `${copy} does not run: ${version.output}`);
 }
 
 function packageRoot(): string {
   const platform = `${process.platform}-${process.arch}`;
   const name = packages[platform];
-  if (name === undefined) throw embeddedErrors.error("embedded.platform_unsupported", `No package for ${platform}.`);
+  if (name === undefined)
+    throw embeddedErrors.error("TUNTAS_EMBEDDED_PLATFORM_UNSUPPORTED", `No package for ${platform}.`);
   try {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch (cause) {
-    throw embeddedErrors.error("embedded.binaries_missing", `The package ${name} is not installed.`, { cause });
+    throw embeddedErrors.error("TUNTAS_EMBEDDED_BINARIES_MISSING", `The package ${name} is not installed.`, {
+      cause,
+    });
   }
 }
 

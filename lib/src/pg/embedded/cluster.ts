@@ -1,6 +1,15 @@
 // Makes PostgreSQL's own directory, whole or not at all: initdb works in a sibling of another name, which is renamed
 // when it is complete and on disk. What an interrupted initdb left behind is swept away at the next start.
-import { appendFileSync, chownSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+} from "node:fs";
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { totalmem } from "node:os";
@@ -21,7 +30,11 @@ const passwordFile = "tuntas.password";
 const settingsFile = "tuntas.conf";
 
 /** Opens the cluster in `place`, making it first if there is none. Only the holder of the lock may call this. */
-export async function openCluster(place: string, binaries: Binaries, account: Account | undefined): Promise<Cluster> {
+export async function openCluster(
+  place: string,
+  binaries: Binaries,
+  account: Account | undefined,
+): Promise<Cluster> {
   const directory = join(place, "cluster");
   sweep(place);
   if (!existsSync(directory)) await makeCluster(place, binaries, account);
@@ -43,7 +56,8 @@ async function makeCluster(place: string, binaries: Binaries, account: Account |
   try {
     mkdirSync(fresh, { mode: 0o700 });
     writePrivately(passwordSource, password + "\n");
-    if (account !== undefined) for (const path of [fresh, passwordSource]) chownSync(path, account.uid, account.gid);
+    if (account !== undefined)
+      for (const path of [fresh, passwordSource]) chownSync(path, account.uid, account.gid);
     await initdb(fresh, passwordSource, { binaries, account });
     finishCluster(fresh, password, account);
     renameSync(fresh, join(place, "cluster"));
@@ -58,17 +72,22 @@ interface Maker {
   readonly account: Account | undefined;
 }
 
-async function initdb(directory: string, passwordSource: string, { binaries, account }: Maker): Promise<void> {
+async function initdb(
+  directory: string,
+  passwordSource: string,
+  { binaries, account }: Maker,
+): Promise<void> {
   // PostgreSQL's built-in C.UTF-8 needs no locale of the operating system, so it is the same everywhere.
   const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
   const access = ["--username=postgres", "--auth=scram-sha-256", `--pwfile=${passwordSource}`];
   const result = await runCommand(binaries.initdb, ["-D", directory, ...locale, ...access], account);
   if (result.ok) return;
-  const code = isDiskFull(result.output) ? "embedded.disk_full" : "embedded.initdb_failed";
+  const code = isDiskFull(result.output) ? "TUNTAS_EMBEDDED_DISK_FULL" : "TUNTAS_EMBEDDED_INITDB_FAILED";
   throw embeddedErrors.error(code, `initdb failed in ${directory}: ${result.output}`);
 }
 
-export const isDiskFull = (output: string): boolean => /No space left on device|ENOSPC|not enough space/i.test(output);
+export const isDiskFull = (output: string): boolean =>
+  /No space left on device|ENOSPC|not enough space/i.test(output);
 
 function finishCluster(directory: string, password: string, account: Account | undefined): void {
   const [secret, own] = [passwordFile, settingsFile].map((name) => join(directory, name)) as [string, string];
@@ -82,13 +101,16 @@ function finishCluster(directory: string, password: string, account: Account | u
 function checkCluster(directory: string, binaries: Binaries): void {
   const versionFile = join(directory, "PG_VERSION");
   if (!existsSync(versionFile) || !existsSync(join(directory, passwordFile))) {
-    throw embeddedErrors.error("embedded.data_missing", `${directory} lacks PG_VERSION or ${passwordFile}.`);
+    throw embeddedErrors.error(
+      "TUNTAS_EMBEDDED_DATA_MISSING",
+      `${directory} lacks PG_VERSION or ${passwordFile}.`,
+    );
   }
   const found = readFileSync(versionFile, "utf8").trim();
   const expected = binaries.version.split(".")[0];
   if (found === expected) return;
   throw embeddedErrors.error(
-    "embedded.data_dir_other_version",
+    "TUNTAS_EMBEDDED_DATA_DIR_OTHER_VERSION",
     `${directory} is of PostgreSQL ${found}; this is PostgreSQL ${expected}.`,
   );
 }

@@ -26,5 +26,8 @@ export async function findPlace(dataDir: string, account: Account | undefined): 
 function followPointer(pointer: string): string {
   const place = readFileSync(pointer, "utf8").trim();
   if (existsSync(place)) return place;
-  throw embeddedErrors.error("embedded.data_missing", `${pointer} names ${place}, which does not exist.`);
+  throw embeddedErrors.error(
+    "TUNTAS_EMBEDDED_DATA_MISSING",
+    `${pointer} names ${place}, which does not exist.`,
+  );
 }

@@ -1,31 +1,36 @@
 // server.json in the data directory: how the others find the supervisor and the server. Only its owner may read it,
-// since it holds the password and the token that the supervisor asks for. It is written whole or not at all.
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { hostname } from "node:os";
-import { join } from "node:path";
+// since it holds the password and the token that the supervisor asks for. It is written whole or not at all, and
+// touched every few seconds, which tells another machine that shares the directory that somebody is alive.
+import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 
 export interface ServerRecord {
+  /** Where PostgreSQL listens, or did last: it is asked for again, so that URLs stay good over a restart. */
+  readonly port?: number;
+  /** Absent after a clean stop. */
+  readonly live?: LiveServer;
+}
+
+export interface LiveServer {
   /** The machine (or container) that the supervisor runs on. */
   readonly host: string;
   readonly supervisorPid: number;
   readonly controlPort: number;
   readonly token: string;
-  /** Where PostgreSQL listens; absent until it was ready for the first time. */
-  readonly port?: number;
+  /** Absent until PostgreSQL was ready for the first time. */
   readonly url?: string;
 }
 
 export const recordPath = (dataDir: string): string => join(dataDir, "server.json");
-export const thisHost = (): string => hostname();
 export const newSecret = (): string => randomBytes(24).toString("base64url");
 
-/** The record, or undefined where none was written yet. What cannot be parsed counts as not written. */
-export function readRecord(dataDir: string): ServerRecord | undefined {
+/** The record; an empty one where none was written yet. */
+export function readRecord(dataDir: string): ServerRecord {
   try {
     return JSON.parse(readFileSync(recordPath(dataDir), "utf8")) as ServerRecord;
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return {};
     throw error;
   }
 }
@@ -33,6 +38,15 @@ export function readRecord(dataDir: string): ServerRecord | undefined {
 export function writeRecord(dataDir: string, record: ServerRecord): void {
   writePrivately(recordPath(dataDir), JSON.stringify(record, null, 2) + "\n");
 }
+
+/** Throws if the record is gone, as it is when somebody deleted the data directory. */
+export function touchRecord(dataDir: string): void {
+  const now = new Date();
+  utimesSync(recordPath(dataDir), now, now);
+}
+
+export const recordTouchedAtMs = (dataDir: string): number =>
+  statSync(recordPath(dataDir), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 /** Replaces a file that only its owner may read; a reader sees the old text or the new one, never a part. */
 export function writePrivately(path: string, text: string): void {

@@ -5,7 +5,9 @@ const MB = 1024 * 1024;
 
 /** The text of tuntas.conf, for a machine with this much memory. */
 export function settingsText(memoryBytes: number, platform: NodeJS.Platform): string {
-  const lines = Object.entries(settings(memoryBytes, platform)).map(([name, value]) => `${name} = '${value}'`);
+  const lines = Object.entries(settings(memoryBytes, platform)).map(
+    ([name, value]) => `${name} = '${value}'`,
+  );
   return `# Written by Tuntas at every start.\n${lines.join("\n")}\n`;
 }
 

@@ -1,0 +1,208 @@
+// What the engine and the language say to each other. The language decides, the engine does: it keeps the state as
+// text, carries the commands out, and comes back with what happened. Everything here is plain JSON.
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+export type ExecutionType = "STANDARD" | "EXPRESS";
+export type ExecutionStatus = "RUNNING" | "SUCCEEDED" | "FAILED" | "TIMED_OUT" | "ABORTED";
+
+/** What the context object ($$, $states.context) tells about the run; it does not change but for a redrive. */
+export interface ExecutionIdentity {
+  /** Execution ARN. */
+  readonly id: string;
+  readonly name: string;
+  readonly roleArn: string;
+  /** ISO 8601. */
+  readonly startTime: string;
+  readonly redriveCount: number;
+  readonly machineId: string;
+  readonly machineName: string;
+}
+
+/** An error as the language knows it. Either part may be missing: a task may fail without a name or a cause. */
+export interface Failure {
+  readonly error?: string;
+  readonly cause?: string;
+}
+
+/** What every event carries, so that a decision needs no clock and no chance of its own. */
+export interface Moment {
+  readonly nowMs: number;
+  /** Fresh randomness, a UUID say: ids, tokens, $random, $uuid and jitter are derived from it. */
+  readonly seed: string;
+}
+
+/** What happened. Numbers name the task, timer, reader or map run of an earlier command. */
+export type Happening =
+  | { readonly type: "started"; readonly execution: ExecutionIdentity; readonly input: Json }
+  | { readonly type: "taskStarted"; readonly task: number; readonly workerName?: string }
+  | { readonly type: "taskSubmitted"; readonly task: number; readonly output: Json }
+  | { readonly type: "taskSucceeded"; readonly task: number; readonly output: Json }
+  | ({ readonly type: "taskFailed"; readonly task: number; readonly phase?: "schedule" | "start" | "submit" | "run" } & Failure)
+  | { readonly type: "taskTimedOut"; readonly task: number; readonly clock: "timeout" | "heartbeat" }
+  | { readonly type: "timerFired"; readonly timer: number }
+  | { readonly type: "itemsRead"; readonly reader: number; readonly body: string }
+  | ({ readonly type: "itemsFailed"; readonly reader: number } & Failure)
+  | { readonly type: "mapRunEnded"; readonly mapRun: number; readonly children: readonly ChildResult[] }
+  | { readonly type: "resultsWritten"; readonly mapRun: number }
+  | ({ readonly type: "resultsFailed"; readonly mapRun: number } & Failure)
+  | ({ readonly type: "stopped" } & Failure)
+  | { readonly type: "redriven" };
+
+export type Event = Happening & Moment;
+
+/** How one child execution of a map run ended; children that never ran are not listed. */
+export interface ChildResult extends Failure {
+  readonly index: number;
+  readonly status: Exclude<ExecutionStatus, "RUNNING">;
+  readonly output?: Json;
+  /** Told for the result files of a ResultWriter. */
+  readonly executionArn?: string;
+  readonly name?: string;
+  readonly startMs?: number;
+  readonly stopMs?: number;
+}
+
+export type TaskKind = "lambda" | "activity" | "service";
+export type TaskPattern = "requestResponse" | "waitForTaskToken" | "sync";
+
+export interface StartTask {
+  readonly type: "startTask";
+  readonly task: number;
+  readonly stateName: string;
+  readonly kind: TaskKind;
+  readonly pattern: TaskPattern;
+  readonly resource: string;
+  readonly input: Json;
+  /** 0 at first, then the number of retries so far. */
+  readonly attempt: number;
+  /** The token that SendTaskSuccess and its like must show; also what $$.Task.Token gave. */
+  readonly token: string;
+  readonly timeoutSeconds?: number;
+  readonly heartbeatSeconds?: number;
+  readonly roleArn?: string;
+}
+
+/** How many failed children a map run bears. */
+export interface Tolerance {
+  readonly failureCount: number;
+  readonly failurePercentage: number;
+}
+
+export interface StartMapRun {
+  readonly type: "startMapRun";
+  readonly mapRun: number;
+  readonly arn: string;
+  readonly stateName: string;
+  /** Names of Map states from the machine's top to this one: `processorAt(machine, path)` is what a child runs. */
+  readonly path: readonly string[];
+  readonly executionType: ExecutionType;
+  /** One child each. */
+  readonly inputs: readonly Json[];
+  /** Items of the reader behind the children; differs from `inputs.length` where items are batched. */
+  readonly itemCount: number;
+  /** 0 = as many as the engine likes. */
+  readonly maxConcurrency: number;
+  readonly tolerance: Tolerance;
+}
+
+/** What the engine must do, in this order, once the decision is committed. */
+export type Command =
+  | StartTask
+  | { readonly type: "cancelTask"; readonly task: number }
+  | { readonly type: "startTimer"; readonly timer: number; readonly dueMs: number }
+  | { readonly type: "cancelTimer"; readonly timer: number }
+  | { readonly type: "readItems"; readonly reader: number; readonly resource: string; readonly parameters: JsonObject }
+  | StartMapRun
+  | { readonly type: "cancelMapRun"; readonly mapRun: number }
+  | { readonly type: "writeResults"; readonly mapRun: number; readonly bucket: string; readonly files: readonly ResultFile[] }
+  | ({ readonly type: "end"; readonly status: Exclude<ExecutionStatus, "RUNNING">; readonly output?: Json } & Failure);
+
+export interface ResultFile {
+  readonly key: string;
+  readonly body: string;
+}
+
+/** A history event as GetExecutionHistory gives it, except that `…Details: {truncated: false}` are left to the wire. */
+export interface HistoryEvent {
+  readonly id: number;
+  readonly previousEventId: number;
+  /** Seconds since 1970, as on the wire. */
+  readonly timestamp: number;
+  readonly type: string;
+  readonly [details: `${string}EventDetails`]: Readonly<Record<string, unknown>>;
+}
+
+/** What a branch waits for. */
+export type Wait =
+  | { readonly for: "timer"; readonly timer: number; readonly reason: "wait" | "retry" }
+  | { readonly for: "task"; readonly task: number; readonly token: string; readonly phase: "scheduled" | "started" | "submitted" }
+  | { readonly for: "children"; readonly total: number; started: number; done: number; readonly results: Json[]; readonly items?: readonly Json[] }
+  | { readonly for: "items"; readonly reader: number; readonly pending: readonly JsonObject[]; readonly items: readonly Json[] }
+  | { readonly for: "mapRun" | "results"; readonly mapRun: number; readonly output?: Json; readonly arn: string };
+
+/** One line of control: the whole execution (id 0), a branch of a Parallel, an iteration of an inline Map. */
+export interface Branch {
+  readonly id: number;
+  readonly parent?: number;
+  /** Which branch of the Parallel, which item of the Map. */
+  readonly index?: number;
+  readonly item?: Json;
+  /** The state it is in, and the raw input that state was given. */
+  state: string;
+  input: Json;
+  enteredEventId: number;
+  enteredMs: number;
+  lastEventId: number;
+  /** Only what this scope assigned; outer variables are looked up in the parent. */
+  variables?: Readonly<Record<string, Json>>;
+  /** Retries so far of this visit, by retrier. */
+  retries?: readonly number[];
+  wait?: Wait;
+  /** Failed or stopped, kept for a redrive. */
+  halted?: true;
+}
+
+/** Everything that an execution is, to be kept as one text. `next` never changes the state that it is given. */
+export interface ExecutionState {
+  readonly execution: ExecutionIdentity;
+  status: ExecutionStatus;
+  /** Kept only where the definition reads the context object. */
+  readonly input?: Json;
+  /** Id of the latest history event. */
+  lastEventId: number;
+  /** The latest number given to a branch, task, timer, reader or map run. */
+  serial: number;
+  /** The machine's own TimeoutSeconds. */
+  timer?: number;
+  branches: Branch[];
+}
+
+export interface Decision {
+  readonly state: ExecutionState;
+  readonly events: readonly HistoryEvent[];
+  readonly commands: readonly Command[];
+}
+
+/** An expression to be evaluated, and all that it may see. Plain data: it can be posted to a worker thread. */
+export interface Evaluation {
+  readonly expression: string;
+  readonly bindings: Readonly<Record<string, unknown>>;
+  readonly nowMs: number;
+  readonly seed: string;
+  /** False where the expression could loop, recurse or backtrack: run it where it can be ended. */
+  readonly bounded: boolean;
+}
+
+/** Evaluates a JSONata expression; undefined where it yields nothing. A rejection is a States.QueryEvaluationError. */
+export type Evaluator = (evaluation: Evaluation) => Promise<unknown>;
+
+export interface NextOptions {
+  /** Where expressions are evaluated; by default here, whatever they are. */
+  readonly evaluator?: Evaluator;
+  /** False leaves the history out (Express without logging): events are counted but not made. */
+  readonly history?: boolean;
+}

@@ -1,0 +1,53 @@
+// Errors inside an execution. They are thrown by whatever evaluates a state and caught in one place, where Retry and
+// Catch decide; they never leave the language.
+import type { Failure } from "./contract.ts";
+
+export interface FailureOptions {
+  /** Where the failing field stands, for the EvaluationFailed event: 'Arguments/FunctionName'. */
+  readonly location?: string;
+  /** The cause begins with the sentence that names the state and its event. */
+  readonly placed?: boolean;
+  /** A query failed, which the history shows as EvaluationFailed. */
+  readonly evaluation?: boolean;
+  /** What stands before the cause is already an event of its own (TaskFailed …). */
+  readonly recorded?: boolean;
+  /** Ends the execution whatever the state catches. */
+  readonly terminal?: boolean;
+}
+
+export class StateFailure extends Error {
+  readonly failure: Failure;
+  readonly options: FailureOptions;
+
+  constructor(failure: Failure, options: FailureOptions = {}) {
+    super(failure.cause ?? failure.error ?? "failed");
+    this.failure = failure;
+    this.options = options;
+  }
+}
+
+/** A mistake of the definition or its data that shows at run time. States.ALL does not catch it. */
+export const runtimeFailure = (cause: string): StateFailure =>
+  new StateFailure({ error: "States.Runtime", cause }, { placed: true });
+
+export const intrinsicFailure = (cause: string): StateFailure =>
+  new StateFailure({ error: "States.IntrinsicFailure", cause }, { placed: true });
+
+export const queryFailure = (cause: string, location?: string): StateFailure =>
+  new StateFailure(
+    { error: "States.QueryEvaluationError", cause },
+    { placed: true, evaluation: true, ...(location === undefined ? {} : { location }) },
+  );
+
+/** Errors that States.ALL does not stand for. */
+const beyondAll = new Set(["States.DataLimitExceeded", "States.Runtime"]);
+
+/** Whether an ErrorEquals list of a Retry or Catch means this error. */
+export function matchesError(names: readonly string[], error: string | undefined): boolean {
+  return names.some((name) => {
+    if (name === error) return true;
+    if (name === "States.ALL") return !beyondAll.has(error ?? "");
+    if (name === "States.TaskFailed") return error !== "States.Timeout" && !beyondAll.has(error ?? "");
+    return name === "States.Timeout" && error === "States.HeartbeatTimeout";
+  });
+}

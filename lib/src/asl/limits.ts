@@ -1,0 +1,33 @@
+// The service's limits, and how to measure against them.
+
+export const limits = {
+  /** State input, output, task result: bytes of JSON text in UTF-8. */
+  dataBytes: 262_144,
+  historyEvents: 25_000,
+  stateNameCharacters: 80,
+  variableNameCharacters: 80,
+  /** Definition text. */
+  definitionBytes: 1_048_576,
+  batchInputBytes: 262_144,
+  readerItems: 100_000_000,
+} as const;
+
+/** The size of a text in UTF-8 is at most three bytes a UTF-16 unit, so most texts need not be counted. */
+export function exceedsBytes(text: string, limit: number): boolean {
+  if (text.length > limit) return true;
+  return text.length * 3 > limit && utf8Bytes(text) > limit;
+}
+
+export function utf8Bytes(text: string): number {
+  let bytes = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) bytes += 1;
+    else if (unit < 0x800) bytes += 2;
+    else if (unit >= 0xd800 && unit < 0xdc00) {
+      bytes += 4;
+      i++;
+    } else bytes += 3;
+  }
+  return bytes;
+}

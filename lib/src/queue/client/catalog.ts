@@ -1,0 +1,146 @@
+// The queues themselves: found (from a short-lived cache), created, changed, deleted.
+import type { QueueContext } from "./context.ts";
+import type { QueueCounts, QueueRecord, QueueSettings, Scope } from "../contract.ts";
+import { queueErrors } from "../contract.ts";
+import { queueSignals } from "../signals.ts";
+import * as store from "../store/queues.ts";
+
+export interface Page {
+  readonly prefix: string;
+  readonly after: string;
+  readonly limit: number;
+}
+
+export interface Catalog {
+  /** The queue, or undefined. The answer may be up to 5 seconds old where another process changed it and no notification came. */
+  find(scope: Scope, name: string): Promise<QueueRecord | undefined>;
+  /** The queue. Errors: TUNTAS_QUEUE_MISSING. */
+  get(scope: Scope, name: string): Promise<QueueRecord>;
+  byId(ids: readonly number[]): Promise<QueueRecord[]>;
+  list(scope: Scope, page: Page): Promise<QueueRecord[]>;
+  sources(queue: QueueRecord, page: Omit<Page, "prefix">): Promise<QueueRecord[]>;
+  /** Creates the queue unless it exists; the caller compares the settings of one that existed. */
+  create(scope: Scope, name: string, settings: QueueSettings): Promise<{ status: "created" | "exists"; queue: QueueRecord }>;
+  /** Errors: TUNTAS_QUEUE_MISSING. */
+  update(queue: QueueRecord, settings: QueueSettings): Promise<QueueRecord>;
+  pause(queue: QueueRecord, actor: string): Promise<void>;
+  resume(queue: QueueRecord): Promise<void>;
+  /** Deletes the queue with its messages; false where it was gone already. */
+  delete(queue: QueueRecord): Promise<boolean>;
+  /** Empties the queue; false where it was purged within the last 60 seconds. */
+  purge(queue: QueueRecord): Promise<boolean>;
+  count(queue: QueueRecord): Promise<QueueCounts>;
+  /** Whether `limit` messages of the queue are in flight, or more. */
+  isCrowded(queue: QueueRecord, limit: number): Promise<boolean>;
+  tags(queue: QueueRecord): Promise<Record<string, string>>;
+  tag(queue: QueueRecord, tags: Readonly<Record<string, string>>): Promise<void>;
+  untag(queue: QueueRecord, keys: readonly string[]): Promise<void>;
+  /** Forgets what the cache knows of the queue, or of all. */
+  forget(queueId?: number): void;
+}
+
+const cacheMs = 5000;
+
+const keyOf = ({ account, region }: Scope, name: string): string => `${account}/${region}/${name}`;
+
+function makeCache() {
+  const known = new Map<string, { queue: QueueRecord; until: number }>();
+  return {
+    get(key: string): QueueRecord | undefined {
+      const entry = known.get(key);
+      return entry && entry.until > performance.now() ? entry.queue : undefined;
+    },
+    put(queue: QueueRecord): QueueRecord {
+      known.set(keyOf(queue, queue.name), { queue, until: performance.now() + cacheMs });
+      return queue;
+    },
+    forget(queueId?: number): void {
+      if (queueId === undefined) known.clear();
+      for (const [key, { queue }] of known) if (queue.id === queueId) known.delete(key);
+    },
+  };
+}
+
+export function makeCatalog(context: QueueContext): Catalog {
+  const { database, announceChange } = context;
+  const cache = makeCache();
+
+  async function find(scope: Scope, name: string): Promise<QueueRecord | undefined> {
+    const cached = cache.get(keyOf(scope, name));
+    if (cached) return cached;
+    const queue = await store.findQueue(database, scope, name);
+    return queue && cache.put(queue);
+  }
+
+  function missing(name: string) {
+    return queueErrors.error("TUNTAS_QUEUE_MISSING", `queue ${name} does not exist`, { details: { queue: name } });
+  }
+
+  function changed(queueId: number): void {
+    cache.forget(queueId);
+    announceChange(queueId);
+  }
+
+  return {
+    find,
+    forget: cache.forget,
+    byId: (ids) => store.findQueuesById(database, ids),
+    list: (scope, page) => store.listQueues(database, scope, page),
+    sources: (queue, page) => store.listSources(database, queue, queue.name, page),
+    count: (queue) => store.countMessages(database, queue.id),
+    isCrowded: (queue, limit) => store.hasInFlight(database, queue.id, limit),
+    tags: (queue) => store.readTags(database, queue.id),
+    async get(scope, name) {
+      const queue = await find(scope, name);
+      if (!queue) throw missing(name);
+      return queue;
+    },
+    async create(scope, name, settings) {
+      const made = await store.insertQueue(database, scope, name, settings);
+      if (made) return { status: "created", queue: cache.put(made) };
+      const existing = await store.findQueue(database, scope, name);
+      if (!existing) throw missing(name); // deleted between the two statements; the caller's retry creates it
+      return { status: "exists", queue: cache.put(existing) };
+    },
+    async update(queue, settings) {
+      const updated = await database.transaction(async (tx) => {
+        const row = await store.updateQueue(tx, queue.id, settings);
+        if (row?.fifo && settings.delaySeconds !== undefined) await store.redelayFifo(tx, row.id, settings.delaySeconds);
+        return row;
+      });
+      changed(queue.id);
+      if (!updated) throw missing(queue.name);
+      return cache.put(updated);
+    },
+    async pause(queue, actor) {
+      await store.pauseQueue(database, queue.id, actor);
+      changed(queue.id);
+    },
+    async resume(queue) {
+      await store.pauseQueue(database, queue.id, null);
+      changed(queue.id);
+    },
+    async delete(queue) {
+      const deleted = await database.transaction(async (tx) => {
+        const gone = await store.deleteQueue(tx, queue.id);
+        await store.purgeMessages(tx, queue.id);
+        return gone;
+      });
+      changed(queue.id);
+      return deleted;
+    },
+    async purge(queue) {
+      if (!(await store.markQueuePurged(database, queue.id))) return false;
+      const count = await store.purgeMessages(database, queue.id);
+      changed(queue.id);
+      queueSignals.publish("queue.purged", { queueId: queue.id, count });
+      return true;
+    },
+    async tag(queue, tags) {
+      await store.writeTags(database, queue.id, tags);
+    },
+    async untag(queue, keys) {
+      await store.removeTags(database, queue.id, keys);
+    },
+  };
+}

@@ -1,0 +1,24 @@
+// What every part of the client shares: the database, who waits, what becomes due, and whom to tell.
+import type { DueClock } from "../../engine/due.ts";
+import type { Waker } from "../../engine/wake.ts";
+import type { Database } from "../../pg/database.ts";
+
+export interface QueueContext {
+  readonly database: Database;
+  readonly waker: Waker;
+  readonly due: DueClock;
+  /** Tells the other processes, soon, that these queues have something ready. */
+  readonly announce: (queueIds: Iterable<number>) => void;
+  /** Tells the other processes, soon, that a queue's settings changed. */
+  readonly announceChange: (queueId: number) => void;
+}
+
+export const readyKey = (queueId: number): string => `ready:${queueId}`;
+
+/** Wakes who waits for these queues, here and in other processes. */
+export function wakeQueues({ waker, announce }: Pick<QueueContext, "waker" | "announce">, queueIds: Iterable<number>): void {
+  const distinct = new Set(queueIds);
+  if (distinct.size === 0) return;
+  for (const queueId of distinct) waker.wake(readyKey(queueId));
+  announce(distinct);
+}

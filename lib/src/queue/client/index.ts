@@ -1,0 +1,32 @@
+// The asking side of the queue room, as the apps and the rooms above see it.
+import type { Catalog } from "./catalog.ts";
+import { makeCatalog } from "./catalog.ts";
+import type { QueueContext } from "./context.ts";
+import type { Moves } from "./moves.ts";
+import { makeMoves } from "./moves.ts";
+import type { ReceiptResult, Receipts } from "./receipts.ts";
+import { makeReceipts } from "./receipts.ts";
+import type { Receiver, ReceiveRequest } from "./receive.ts";
+import { makeReceiver } from "./receive.ts";
+import type { Sender } from "./send.ts";
+import { makeSender } from "./send.ts";
+
+export interface Queues {
+  readonly catalog: Catalog;
+  readonly sender: Sender;
+  readonly receiver: Receiver;
+  readonly receipts: Receipts;
+  readonly moves: Moves;
+}
+
+export function makeQueues(context: QueueContext): Queues {
+  return {
+    catalog: makeCatalog(context),
+    sender: makeSender(context),
+    receiver: makeReceiver(context),
+    receipts: makeReceipts(context),
+    moves: makeMoves(context),
+  };
+}
+
+export type { Catalog, Moves, QueueContext, ReceiptResult, Receipts, Receiver, ReceiveRequest, Sender };

@@ -1,0 +1,46 @@
+// Move tasks, as a caller sees them, and the sweep that works on them.
+import { randomUUID } from "node:crypto";
+import type { MoveTask, QueueRecord } from "../contract.ts";
+import { queueSignals } from "../signals.ts";
+import { cancelMove, insertMove, listMoves, stepMove } from "../store/move.ts";
+import type { QueueContext } from "./context.ts";
+import { wakeQueues } from "./context.ts";
+
+export interface MoveOptions {
+  /** Where to; undefined sends each message back to the queue it died in. */
+  readonly destination?: QueueRecord | undefined;
+  readonly perSecond?: number | undefined;
+}
+
+export interface Moves {
+  /** Begins to move the messages of `source`; `busy` where a task of it runs already. */
+  start(source: QueueRecord, options: MoveOptions): Promise<{ status: "started"; task: MoveTask } | { status: "busy" }>;
+  /** The last tasks of this source, newest first. */
+  list(source: QueueRecord, limit: number): Promise<MoveTask[]>;
+  /** Asks a running task to stop; undefined where it does not run. */
+  cancel(taskId: string): Promise<MoveTask | undefined>;
+  /** Works on what runs; answers in how many ms to come again (null: nothing runs). */
+  step(): Promise<number | null>;
+}
+
+export function makeMoves(context: QueueContext): Moves {
+  const { database, due } = context;
+  return {
+    async start(source, { destination, perSecond }) {
+      const wanted = { id: randomUUID(), sourceQueueId: source.id, destinationQueueId: destination?.id ?? null, perSecond: perSecond ?? null };
+      const task = await insertMove(database, wanted);
+      if (!task) return { status: "busy" };
+      due.note(0);
+      return { status: "started", task };
+    },
+    list: (source, limit) => listMoves(database, source.id, limit),
+    cancel: (taskId) => cancelMove(database, taskId),
+    async step() {
+      const slice = await stepMove(database);
+      if (!slice) return null;
+      wakeQueues(context, slice.queues);
+      if (slice.moved > 0) queueSignals.publish("queue.moved", { queueId: slice.task.sourceQueueId, count: slice.moved });
+      return slice.task.perSecond === null || slice.ended ? 0 : 1000;
+    },
+  };
+}

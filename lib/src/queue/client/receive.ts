@@ -1,0 +1,134 @@
+// Receiving over the wire: a receipt holds each message until its visibility timeout ends. Receives of one queue that
+// come together share one claim. A long poll returns at once when anything is there, and wakes within milliseconds.
+import { coalescer, type Coalescer } from "../../core/coalesce.ts";
+import { makeBell } from "../../engine/wake.ts";
+import type { HeldMessage, QueueRecord } from "../contract.ts";
+import { queueSignals } from "../signals.ts";
+import { claimFifoMessages, claimMessages, fromTheStart, rememberAttempt, repeatAttempt, type LowWater } from "../store/claim.ts";
+import type { QueueContext } from "./context.ts";
+import { readyKey, wakeQueues } from "./context.ts";
+
+export interface ReceiveRequest {
+  readonly countMax: number;
+  readonly waitMs: number;
+  /** Null for the queue's own. */
+  readonly visibilitySeconds: number | null;
+  /** FIFO: a repeated receive with this id gets the same messages again. */
+  readonly attemptId?: string | undefined;
+  /** Ends the waiting: the caller has gone. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Receiver {
+  receive(queue: QueueRecord, request: ReceiveRequest): Promise<HeldMessage[]>;
+}
+
+interface Ask {
+  readonly countMax: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+// After this long a claim looks from the left end again, for messages that were committed late or came back.
+const fullLookMs = 250;
+
+function deal(messages: readonly HeldMessage[], asks: readonly Ask[]): HeldMessage[][] {
+  const hands: HeldMessage[][] = asks.map(() => []);
+  let next = 0;
+  for (let i = 0; i < asks.length && next < messages.length; i++) {
+    const hand = messages.slice(next, next + asks[i]!.countMax);
+    hands[i] = hand;
+    next += hand.length;
+  }
+  return hands;
+}
+
+/** Claims with a low-water mark, so that dead index entries are not walked each time. */
+export function makeClaimer(context: QueueContext, queueId: number) {
+  let from: LowWater = fromTheStart;
+  let fullLookAt = 0;
+  return async (count: number, ownerId: string | null, visibilitySeconds: number | null): Promise<HeldMessage[]> => {
+    if (performance.now() >= fullLookAt) {
+      from = fromTheStart;
+      fullLookAt = performance.now() + fullLookMs;
+    }
+    const bounded = from !== fromTheStart;
+    const request = { queueId, ownerId, visibilitySeconds };
+    const first = await claimMessages(context.database, { ...request, count, from });
+    const missing = count - first.messages.length;
+    const second = bounded && missing > 0 ? await claimMessages(context.database, { ...request, count: missing, from: fromTheStart }) : undefined;
+    const messages = second ? [...first.messages, ...second.messages] : first.messages;
+    const dead = [...first.dead, ...(second?.dead ?? [])];
+    if (dead.length > 0) {
+      wakeQueues(context, [dead[0]!.queueId]);
+      queueSignals.publish("queue.dead", { queueId, deadLetterId: dead[0]!.queueId, count: dead.length });
+    }
+    const last = messages.at(-1);
+    from = last && messages.length === count ? { turn: last.turn, id: last.id } : fromTheStart;
+    if (messages.length > 0) queueSignals.publish("queue.received", { queueId, count: messages.length });
+    return messages;
+  };
+}
+
+export function makeReceiver(context: QueueContext): Receiver {
+  const { database, waker, due } = context;
+  const claims = new Map<string, Coalescer<Ask, HeldMessage[]>>();
+
+  function claimsOf(queueId: number, visibilitySeconds: number | null): Coalescer<Ask, HeldMessage[]> {
+    const key = `${queueId}/${visibilitySeconds}`;
+    const known = claims.get(key);
+    if (known) return known;
+    const claim = makeClaimer(context, queueId);
+    const made = coalescer<Ask, HeldMessage[]>({
+      itemsMax: 100,
+      flushesMax: 2,
+      async flush(all) {
+        const asks = all.map((ask) => (ask.signal?.aborted ? { ...ask, countMax: 0 } : ask));
+        const count = asks.reduce((sum, ask) => sum + ask.countMax, 0);
+        return deal(count > 0 ? await claim(count, null, visibilitySeconds) : [], asks);
+      },
+    });
+    claims.set(key, made);
+    void made.idle().then(() => claims.size > 1000 && claims.delete(key));
+    return made;
+  }
+
+  async function claimFifo(queue: QueueRecord, request: ReceiveRequest): Promise<HeldMessage[]> {
+    const { countMax, visibilitySeconds, attemptId } = request;
+    if (attemptId !== undefined) {
+      const again = await repeatAttempt(database, queue.id, attemptId, visibilitySeconds);
+      if (again.length > 0) return again;
+    }
+    const messages = await claimFifoMessages(database, { queueId: queue.id, count: countMax, ownerId: null, visibilitySeconds });
+    if (attemptId !== undefined && messages[0]) await rememberAttempt(database, queue.id, attemptId, messages[0].fence);
+    if (messages.length > 0) queueSignals.publish("queue.received", { queueId: queue.id, count: messages.length });
+    return messages;
+  }
+
+  async function claimNow(queue: QueueRecord, request: ReceiveRequest): Promise<HeldMessage[]> {
+    if (queue.pausedAtMs !== null) return [];
+    await due.catchUp();
+    const messages = queue.fifo
+      ? await claimFifo(queue, request)
+      : await claimsOf(queue.id, request.visibilitySeconds).add(request);
+    if (messages.length > 0) due.note((request.visibilitySeconds ?? queue.visibilitySeconds) * 1000);
+    return messages;
+  }
+
+  return {
+    async receive(queue, request) {
+      const until = performance.now() + request.waitMs;
+      const bell = makeBell(waker, readyKey(queue.id));
+      try {
+        for (;;) {
+          const messages = await claimNow(queue, request);
+          const leftMs = until - performance.now();
+          if (messages.length > 0 || leftMs <= 0 || request.signal?.aborted) return messages;
+          // Notifications may be lost: look once a second all the same.
+          await bell.wait(Math.min(leftMs, 1000), request.signal);
+        }
+      } finally {
+        bell.close();
+      }
+    },
+  };
+}

@@ -127,6 +127,9 @@ const retry = statement(
    ${moved}`,
 );
 
+/** The text of the statement, for the heartbeat thread, which runs it where the event loop cannot. */
+export const releaseText = retry.text;
+
 /** Gives messages back: at once, or after a delay. */
 export const settleRetry = (sql: Runner, items: readonly Retry[]): Promise<Moved[]> =>
   sql.run<Moved>(retry, [...claims(items), items.map((item) => item.delayMs), ...failures(items)]);

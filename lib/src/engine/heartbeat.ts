@@ -1,0 +1,124 @@
+// The heartbeat thread. It has a connection of its own and nothing else to do, so no handler can keep it from beating.
+// It beats for the process; for an event loop that is blocked it gives back what that loop will not get to.
+import { parentPort, workerData } from "node:worker_threads";
+import pg from "pg";
+import type { HeartbeatData, HeartbeatReport } from "./presence.ts";
+import { readPulse, reclaimStuck, viewSlots } from "./slots.ts";
+
+const data = workerData as HeartbeatData;
+const port = parentPort!;
+const slots = viewSlots(data.slots);
+const report = (message: HeartbeatReport): void => port.postMessage(message);
+
+/** The event loop counts as blocked after this long without a pulse (it pulses five times a second). */
+const blockedMs = 3000;
+
+const lockName = `hashtextextended('tuntas process ${data.schema} ' || $1, 0)`;
+
+// Two checkers may meet on one dead process's lock; the loser sees it as alive for one round.
+const beat = `with beat as (
+    update tuntas.process set heartbeat_at = tuntas.now(), expires_at = tuntas.now() + make_interval(secs => $2)
+    where id = $1 returning id
+  )
+  select (select count(*)::int from beat) as alive,
+    array(select p.id::text from tuntas.process p where p.id <> $1
+      and (p.expires_at < tuntas.now() or (p.lock_key is not null and pg_try_advisory_xact_lock(p.lock_key)))) as dead,
+    extract(epoch from least(
+      (select due from tuntas.delayed order by due limit 1),
+      (select expires_at from tuntas.in_flight where expires_at is not null order by expires_at limit 1)) - tuntas.now())::float8 * 1000 as "nextDueMs"`;
+
+const inSchema = (text: string): string => text.replaceAll(/\btuntas\./g, `${data.schema}.`);
+const beatText = inSchema(beat);
+
+async function connect(): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: data.url,
+    application_name: "tuntas heartbeat",
+    keepAlive: true,
+    connectionTimeoutMillis: 5000,
+    query_timeout: 10_000,
+  });
+  client.on("error", () => undefined);
+  await client.connect();
+  if (data.pooled) return client;
+  // A process that starts may meet a checker that tries the lock at this moment; the checker lets go at its commit.
+  await client.query(`select pg_advisory_lock(${lockName})`, [data.processId]);
+  await client.query(inSchema(`update tuntas.process set lock_key = ${lockName.replace("$1", "id::text")} where id = $1`), [data.processId]);
+  return client;
+}
+
+let pulseSeen = readPulse(slots);
+let pulseAt = performance.now();
+
+async function rescue(client: pg.Client): Promise<void> {
+  const pulse = readPulse(slots);
+  if (pulse !== pulseSeen) {
+    pulseSeen = pulse;
+    pulseAt = performance.now();
+    return;
+  }
+  if (performance.now() - pulseAt < blockedMs) return;
+  const stuck = reclaimStuck(slots);
+  if (stuck.length === 0) return;
+  const failed = <T>(value: T) => stuck.map((item) => (item.begun ? value : null));
+  await client.query(data.releaseText, [
+    stuck.map((item) => item.queueId),
+    stuck.map((item) => item.id),
+    stuck.map((item) => item.fence),
+    stuck.map(() => 0),
+    failed("retry"),
+    failed("TUNTAS_ATTEMPT_TIMEOUT"),
+    failed("the attempt passed its timeout while its process's event loop was blocked"),
+    failed("TUNTAS_ATTEMPT_TIMEOUT"),
+    failed(null),
+  ]);
+}
+
+async function round(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query(beatText, [data.processId, data.leaseMs / 1000]);
+  const { alive, dead, nextDueMs } = rows[0] as { alive: number; dead: string[]; nextDueMs: number | null };
+  if (alive === 0) {
+    report({ kind: "lost", reason: "another process took this one for dead" });
+    return false;
+  }
+  report({ kind: "beat", dead, nextDueMs });
+  await rescue(client);
+  return true;
+}
+
+async function main(): Promise<void> {
+  let client: pg.Client | undefined;
+  let closing = false;
+  let sleepDone: (() => void) | undefined;
+  let missedSince: number | undefined;
+  port.on("message", () => {
+    closing = true;
+    sleepDone?.();
+  });
+  while (!closing) {
+    try {
+      if (!client) {
+        client = await connect();
+        report({ kind: "ready" });
+      }
+      if (!(await round(client))) break;
+      missedSince = undefined;
+    } catch {
+      await client?.end().catch(() => undefined);
+      client = undefined;
+      missedSince ??= performance.now();
+      // Our lease has run out by now, whoever may be to blame: what we hold may be somebody else's.
+      if (performance.now() - missedSince > data.leaseMs) {
+        report({ kind: "lost", reason: "the database could not be reached for longer than the lease" });
+        break;
+      }
+    }
+    // A little jitter, so that many processes do not beat in step.
+    const pauseMs = client ? data.intervalMs * (0.9 + Math.random() * 0.2) : 250;
+    if (!closing) await new Promise<void>((resolve) => ((sleepDone = resolve), setTimeout(resolve, pauseMs)));
+  }
+  await client?.end().catch(() => undefined);
+  port.close();
+}
+
+void main();

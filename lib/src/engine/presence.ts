@@ -1,0 +1,109 @@
+// This process, as the others see it: one row, one heartbeat a second from a thread of its own (a handler that blocks
+// the event loop does not stop it), and a session lock whose end tells of our death at once. The same statement looks
+// for others that have died and for what is due next, so that an idle process costs one statement a second.
+import { hostname } from "node:os";
+import { Worker } from "node:worker_threads";
+import type { Database } from "../pg/database.ts";
+import { statement } from "../pg/database.ts";
+import type { SlotTable } from "./slots.ts";
+
+export interface PresenceOptions {
+  readonly database: Database;
+  readonly name: string;
+  readonly slots: SlotTable;
+  /** Text of the statement that gives messages back; the thread runs it where the event loop is blocked. */
+  readonly releaseText: string;
+  readonly onDead: (processIds: string[]) => void;
+  readonly onNextDue: (inMs: number) => void;
+  /** We were taken for dead: nothing that this process holds is its own any more. */
+  readonly onLost: (reason: string) => void;
+}
+
+export interface Presence {
+  readonly processId: string;
+  close(): Promise<void>;
+}
+
+/** What the thread gets to know at its start. */
+export interface HeartbeatData {
+  readonly url: string;
+  readonly schema: string;
+  readonly pooled: boolean;
+  readonly processId: string;
+  readonly intervalMs: number;
+  readonly leaseMs: number;
+  readonly slots: SharedArrayBuffer;
+  readonly releaseText: string;
+}
+
+export type HeartbeatReport =
+  | { readonly kind: "ready" }
+  | { readonly kind: "beat"; readonly dead: string[]; readonly nextDueMs: number | null }
+  | { readonly kind: "lost"; readonly reason: string };
+
+export const heartbeatIntervalMs = 1000;
+/** How long a process that the database does not hear of is still believed to live. */
+export const leaseMs = 15_000;
+
+const register = statement(
+  `insert into tuntas.process (name, host, pid, version, started_at, heartbeat_at, expires_at)
+   values ($1, $2, $3, $4, tuntas.now(), tuntas.now(), tuntas.now() + make_interval(secs => $5)) returning id::text`,
+);
+
+const unregister = statement(
+  `delete from tuntas.process p where id = $1 and not exists (select from tuntas.in_flight where owner_id = $1)`,
+);
+
+// Workers cannot load TypeScript; in the tests this file is TypeScript and the thread comes from the build.
+const threadFile = new URL(import.meta.url.endsWith(".ts") ? "../../dist/engine/heartbeat.js" : "./heartbeat.js", import.meta.url);
+
+async function startThread(options: PresenceOptions, processId: string): Promise<Worker> {
+  const { database, slots } = options;
+  const data: HeartbeatData = {
+    url: database.url,
+    schema: database.schema,
+    pooled: database.pooled,
+    processId,
+    intervalMs: heartbeatIntervalMs,
+    leaseMs,
+    slots: slots.shared,
+    releaseText: database.prepare({ name: "release", text: options.releaseText }).text,
+  };
+  const thread = new Worker(threadFile, { workerData: data, name: "tuntas-heartbeat" });
+  thread.unref();
+  await new Promise<void>((resolve, reject) => {
+    thread.on("message", (report: HeartbeatReport) => {
+      if (report.kind === "ready") resolve();
+      else if (report.kind === "lost") {
+        options.onLost(report.reason);
+        reject(new Error(report.reason));
+      } else {
+        if (report.dead.length > 0) options.onDead(report.dead);
+        if (report.nextDueMs !== null) options.onNextDue(report.nextDueMs);
+      }
+    });
+    thread.on("error", (cause) => {
+      options.onLost(String(cause));
+      reject(cause);
+    });
+  });
+  return thread;
+}
+
+export async function startPresence(options: PresenceOptions): Promise<Presence> {
+  const { database, name, slots } = options;
+  const rows = await database.run<{ id: string }>(register, [name, hostname(), process.pid, process.version, leaseMs / 1000]);
+  const processId = rows[0]!.id;
+  const thread = await startThread(options, processId);
+  const pulse = setInterval(() => slots.pulse(), 200);
+  pulse.unref();
+  return {
+    processId,
+    async close() {
+      clearInterval(pulse);
+      thread.postMessage("close");
+      await new Promise<void>((resolve) => thread.once("exit", () => resolve()));
+      await database.run(unregister, [processId]).catch(() => undefined);
+    },
+  };
+}

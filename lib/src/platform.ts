@@ -1,0 +1,149 @@
+// The only place that builds things: database, clock of due instants, wakers, the rooms' clients, this process's
+// presence. Everything else gets what it needs handed down.
+import { attachEmbedded } from "./pg/embedded/index.ts";
+import type { Presence } from "./engine/presence.ts";
+import { startPresence } from "./engine/presence.ts";
+import { makeDueClock } from "./engine/due.ts";
+import { makeSlots, type SlotTable } from "./engine/slots.ts";
+import { makeWaker, type Waker } from "./engine/wake.ts";
+import { openDatabase, type Database } from "./pg/database.ts";
+import { listen } from "./pg/listen.ts";
+import { migrate } from "./pg/migrate.ts";
+import { makeNotifier } from "./pg/notify.ts";
+import type { QueueContext, Queues } from "./queue/client/index.ts";
+import { makeQueues } from "./queue/client/index.ts";
+import { readyKey } from "./queue/client/context.ts";
+import { releaseText } from "./queue/store/settle.ts";
+import { moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
+import { makeLog, type Log } from "./engine/log.ts";
+
+export interface PlatformOptions {
+  /** The database; where undefined, the embedded server under `dataDir`. */
+  readonly databaseUrl?: string | undefined;
+  /** Where the embedded server keeps its data; `.tuntas` below the working directory by default. */
+  readonly dataDir?: string;
+  readonly schema?: string;
+  /** What the process is called in the list of processes. */
+  readonly name?: string;
+  /** The most connections for handlers' own transactions. */
+  readonly handlerConnectionsMax?: number;
+  readonly log?: Log;
+}
+
+export interface Platform {
+  readonly database: Database;
+  readonly queues: Queues;
+  readonly context: QueueContext;
+  readonly waker: Waker;
+  readonly slots: SlotTable;
+  readonly log: Log;
+  /** The id under which this process holds messages; changes if it was taken for dead and began anew. */
+  processId(): string;
+  /** Called when everything that this process holds was lost to others. */
+  onLost(handler: () => void): void;
+  close(): Promise<void>;
+}
+
+const orphanSweepMs = 5000;
+
+async function openDatabaseOf(options: PlatformOptions): Promise<{ database: Database; detach: () => Promise<void> }> {
+  const embedded = options.databaseUrl === undefined ? await attachEmbedded({ dataDir: options.dataDir ?? ".tuntas" }) : undefined;
+  const database = await openDatabase({
+    url: embedded?.url ?? options.databaseUrl!,
+    ...(options.schema !== undefined && { schema: options.schema }),
+    ...(options.handlerConnectionsMax !== undefined && { handlerConnectionsMax: options.handlerConnectionsMax }),
+  });
+  await migrate(database);
+  return { database, detach: async () => embedded?.detach() };
+}
+
+/** A presence that begins anew when it is lost. */
+function makeStanding(start: (onLost: (reason: string) => void) => Promise<Presence>, log: Log) {
+  const handlers: (() => void)[] = [];
+  let presence: Presence | undefined;
+  let closed = false;
+
+  async function begin(): Promise<void> {
+    presence = await start((reason) => {
+      log.warn({ reason }, "this process was taken for dead; what it held belongs to others now");
+      for (const handler of handlers) handler();
+      if (!closed) void begin().catch((cause: unknown) => log.error({ cause }, "could not register again"));
+    });
+  }
+
+  return {
+    begin,
+    processId: () => presence!.processId,
+    onLost: (handler: () => void) => void handlers.push(handler),
+    async close() {
+      closed = true;
+      await presence?.close();
+    },
+  };
+}
+
+/** Opens the database (embedded unless a URL is given), brings the schema up to date, and joins the other processes. */
+export async function openPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  const log = options.log ?? makeLog();
+  const { database, detach } = await openDatabaseOf(options);
+  const waker = makeWaker();
+  const slots = makeSlots();
+  const notifier = makeNotifier(database);
+  const shared = {
+    database,
+    waker,
+    announce: (queueIds: Iterable<number>) => {
+      for (const queueId of queueIds) notifier.notify("ready", String(queueId));
+    },
+    announceChange: (queueId: number) => notifier.notify("queue", String(queueId)),
+  };
+  const complain = (cause: unknown) => log.warn({ cause }, "a sweep failed and will be tried again");
+  const due = makeDueClock({ move: () => moveDue(shared, queues.moves), onError: complain });
+  const context: QueueContext = { ...shared, due };
+  const queues = makeQueues(context);
+  const listener = listen(database, {
+    channels: ["ready", "queue"],
+    onNotify: (channel, payload) => (channel === "ready" ? waker.wake(readyKey(Number(payload))) : queues.catalog.forget(Number(payload))),
+    onConnect: () => {
+      queues.catalog.forget();
+      waker.wakeAll();
+    },
+  });
+  const standing = makeStanding(
+    (onLost) =>
+      startPresence({
+        database,
+        name: options.name ?? "tuntas",
+        slots,
+        releaseText,
+        onDead: (ids) => void takeOver(context, ids).catch(complain),
+        onNextDue: due.note,
+        onLost,
+      }),
+    log,
+  );
+  await standing.begin();
+  const orphanTimer = setInterval(() => void sweepOrphans(context).catch(complain), orphanSweepMs);
+  orphanTimer.unref();
+
+  return {
+    database,
+    queues,
+    context,
+    waker,
+    slots,
+    log,
+    processId: standing.processId,
+    onLost: standing.onLost,
+    async close() {
+      clearInterval(orphanTimer);
+      await queues.sender.idle();
+      await due.close();
+      await standing.close();
+      await listener.close();
+      await notifier.close();
+      await database.close();
+      await detach();
+    },
+  };
+}

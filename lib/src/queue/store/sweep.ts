@@ -1,0 +1,38 @@
+// What nobody asked for: rows of the dead, and rows whose time is over.
+import type { Sql } from "../../pg/contract.ts";
+import { statement } from "../../pg/database.ts";
+
+const orphans = statement(
+  `select distinct owner_id::text as id from tuntas.in_flight f
+   where owner_id is not null and not exists (select from tuntas.process p where p.id = f.owner_id)`,
+);
+
+/** Owners of messages in flight that have no row. */
+export const findOrphans = async (sql: Pick<Sql, "run">): Promise<string[]> => (await sql.run<{ id: string }>(orphans)).map((row) => row.id);
+
+const removeDead = statement(
+  `delete from tuntas.process p where id = any($1::bigint[])
+     and not exists (select from tuntas.in_flight f where f.owner_id = p.id)`,
+);
+
+export const removeProcesses = (sql: Pick<Sql, "run">, ids: readonly string[]) => sql.run(removeDead, [ids]);
+
+const forget = [
+  `delete from tuntas.fifo_duplicate where ctid = any(array(
+     select ctid from tuntas.fifo_duplicate where expires_at <= tuntas.now() order by expires_at limit 1000))`,
+  `delete from tuntas.fifo_receive_attempt where expires_at <= tuntas.now()`,
+  `delete from tuntas.command where ctid = any(array(
+     select ctid from tuntas.command where expires_at <= tuntas.now() order by expires_at limit 1000))`,
+  `with gone as (
+     delete from tuntas.ready where ctid = any(array(
+       select r.ctid from tuntas.queue q cross join lateral (
+         select ctid from tuntas.ready r where r.queue_id = q.id
+           and r.sent_at < tuntas.now() - make_interval(secs => q.retention_seconds) order by r.turn, r.id limit 100) r
+       limit 1000)) returning id
+   ) delete from tuntas.message where id = any(array(select id from gone))`,
+].map(statement);
+
+/** Forgets what has expired: deduplication ids, receive attempts, command records, messages past their retention. */
+export async function forgetExpired(sql: Pick<Sql, "run">): Promise<void> {
+  for (const one of forget) await sql.run(one);
+}

@@ -1,0 +1,48 @@
+// What happens to a queue's messages by the clock or by somebody's death, whichever process notices it first.
+import type { QueueContext } from "./client/context.ts";
+import { wakeQueues } from "./client/context.ts";
+import type { Moves } from "./client/moves.ts";
+import { queueSignals } from "./signals.ts";
+import { nextDueMs, promoteDue } from "./store/claim.ts";
+import { releaseOwners, settleFifo } from "./store/settle.ts";
+import { findOrphans, forgetExpired, removeProcesses } from "./store/sweep.ts";
+
+const batch = 500;
+
+type Shared = Omit<QueueContext, "due">;
+
+/** Moves what is due to ready, batch by batch; answers in how many ms the next is due (null: nothing waits). */
+export async function moveDue(context: Shared, moves: Pick<Moves, "step">): Promise<number | null> {
+  const promoted = await promoteDue(context.database, batch);
+  wakeQueues(context, promoted.map((row) => row.queueId));
+  for (const { queueId, moved } of promoted) queueSignals.publish("queue.promoted", { queueId, count: moved });
+  const moveMs = await moves.step();
+  if (promoted.reduce((sum, row) => sum + row.moved, 0) >= batch) return 0;
+  const dueMs = await nextDueMs(context.database);
+  return moveMs === null ? dueMs : Math.min(moveMs, dueMs ?? Infinity);
+}
+
+/** Makes ready what dead processes held, then forgets them. */
+export async function takeOver(context: Shared, processIds: readonly string[]): Promise<void> {
+  const { database } = context;
+  for (;;) {
+    const moved = await settleFifo(database, (tx) => releaseOwners(tx, processIds, batch));
+    wakeQueues(context, moved.map((row) => row.queueId));
+    for (const queueId of new Set(moved.map((row) => row.queueId))) {
+      queueSignals.publish("queue.released", { queueId, count: moved.filter((row) => row.queueId === queueId).length });
+    }
+    if (moved.length === 0) break;
+  }
+  await removeProcesses(database, processIds);
+}
+
+/**
+ * Takes over what is held for a process that has no row any more (a claim that a dead process's server session
+ * committed after its take-over), and forgets what has expired.
+ */
+export async function sweepOrphans(context: Shared): Promise<void> {
+  const orphans = await findOrphans(context.database);
+  if (orphans.length > 0) await takeOver(context, orphans);
+  await forgetExpired(context.database);
+}
+

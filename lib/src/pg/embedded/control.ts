@@ -2,7 +2,7 @@
 // the token; the supervisor says at once that it is there, and how the server is as soon as that is known. From then
 // on only the connection's being open counts. The kernel closes it with the process, however that ends.
 import { createConnection, createServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
 
 /** What the supervisor says: it is at it, the server is ready, or it could not be started. */
 export type Greeting =
@@ -21,11 +21,16 @@ export async function serveControl(
   onAttach: (socket: Socket) => void,
 ): Promise<ControlServer> {
   const server = createServer((socket) => {
-    socket.on("error", () => socket.destroy());
-    createInterface(socket).once("line", (line) => (line === token ? onAttach(socket) : socket.destroy()));
+    linesOf(socket).once("line", (line) => (line === token ? onAttach(socket) : socket.destroy()));
   });
   await listen(server);
   return { port: (server.address() as AddressInfo).port, close: () => server.close() };
+}
+
+/** A broken connection is like a closed one; readline repeats the socket's error as its own. */
+function linesOf(socket: Socket): Interface {
+  socket.on("error", () => socket.destroy());
+  return createInterface(socket).on("error", () => socket.destroy());
 }
 
 function listen(server: Server): Promise<void> {
@@ -51,9 +56,8 @@ export function connectControl(port: number, token: string): Promise<Connection 
   return new Promise((resolve) => {
     const socket = createConnection({ port, host: "127.0.0.1" }, () => socket.write(token + "\n"));
     socket.setTimeout(firstWordMs, () => socket.destroy());
-    socket.on("error", () => socket.destroy());
     socket.once("close", () => resolve(undefined));
-    createInterface(socket).on("line", (line) => {
+    linesOf(socket).on("line", (line) => {
       const greeting = parseGreeting(line);
       if (greeting === undefined) return socket.destroy();
       socket.setTimeout(0);

@@ -1,6 +1,6 @@
 // postmaster.pid, PostgreSQL's own lock file, and whether what it says is true: the process that it names may be
 // gone, a zombie that nobody reaps, or a stranger that was given the same number.
-import { existsSync, readFileSync, readlinkSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "./command.ts";
 
@@ -47,11 +47,14 @@ function exists(pid: number): boolean {
   }
 }
 
-/** A postmaster works in its cluster's directory; a zombie has no working directory any more. */
+/**
+ * A postmaster works in its cluster's directory, also after that was deleted; a zombie has no working directory any
+ * more. The cluster's path is a real one, without symlinks.
+ */
 function isPostmasterOnLinux(pid: number, cluster: string): boolean {
   try {
     const isPostgres = readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("postgres");
-    return isPostgres && readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster);
+    return isPostgres && [cluster, `${cluster} (deleted)`].includes(readlinkSync(`/proc/${pid}/cwd`));
   } catch {
     return false;
   }

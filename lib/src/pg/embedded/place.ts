@@ -1,7 +1,7 @@
 // Where the cluster lives. Usually in the data directory itself. Where PostgreSQL's account cannot get there (root's
 // checkout below a 0700 folder), it lives under /var/lib/tuntas, and a pointer file in the data directory says where.
 // The pointer's name is random, so that deleting the data directory always means an empty database next time.
-import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { canEnter } from "./account.ts";
@@ -20,12 +20,12 @@ export async function findPlace(dataDir: string, account: Account | undefined): 
   mkdirSync(place, { recursive: true });
   for (const folder of [shelter, place]) chmodSync(folder, 0o755);
   writePrivately(pointer, place + "\n");
-  return place;
+  return followPointer(pointer);
 }
 
 function followPointer(pointer: string): string {
   const place = readFileSync(pointer, "utf8").trim();
-  if (existsSync(place)) return place;
+  if (existsSync(place)) return realpathSync(place);
   throw embeddedErrors.error(
     "TUNTAS_EMBEDDED_DATA_MISSING",
     `${pointer} names ${place}, which does not exist.`,

@@ -169,7 +169,15 @@ async function askToStop(
 ): Promise<void> {
   if (process.platform === "win32") {
     await runCommand(plan.binaries.pgCtl, ["stop", "-D", plan.cluster, "-m", mode, "-W"]);
-  } else if (await isPostmasterOf(pid, plan.cluster)) {
-    process.kill(pid, mode === "fast" ? "SIGINT" : "SIGQUIT");
+  } else {
+    signal(pid, mode === "fast" ? "SIGINT" : "SIGQUIT");
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }

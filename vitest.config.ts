@@ -14,6 +14,8 @@ export default defineConfig({
   test: {
     include: ["{lib,apps,examples,sim,bench,docs}/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**"],
+    globalSetup: ["scripts/test-database.mjs"],
+    env: { TUNTAS_LOG_LEVEL: "silent" },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

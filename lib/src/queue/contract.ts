@@ -155,6 +155,35 @@ export const queueErrors = catalogue({
     meaning: "The message is no longer held by this attempt; somebody else may already have it.",
     remedy: "Nothing was changed. Stop working on it; its new owner will end it.",
   },
+  TUNTAS_NOT_STARTED: {
+    meaning: "A declared queue was used before its application started.",
+    remedy: "`await start(app)` first; a process that only sends starts it with `{ workers: false }`.",
+  },
+  TUNTAS_ATTEMPT_TIMEOUT: {
+    meaning: "A handler took longer than its worker's timeout.",
+    remedy: "The attempt was aborted and will be tried again; pass `signal` on to what the handler waits for.",
+    retryable: true,
+  },
+  TUNTAS_TX_CONTROL: {
+    meaning: "A handler tried to begin, commit or roll back inside `ctx.tx`.",
+    remedy: "Leave that to the worker: return to commit with the acknowledgement, throw to roll back. Savepoints are fine.",
+  },
+  TUNTAS_TX_CLOSED: {
+    meaning: "A handler used `ctx.tx` after its attempt had ended.",
+    remedy: "Await every statement before the handler returns.",
+  },
+  TUNTAS_KEY_MISSING: {
+    meaning: "A worker's idempotencyKey gave no key for a message.",
+    remedy: "Derive the key from a required field of the message.",
+  },
+  TUNTAS_VERSION_UNSUPPORTED: {
+    meaning: "A message has a version that its queue does not declare.",
+    remedy: "Deploy a worker that knows the version, then replay the message.",
+  },
+  TUNTAS_MESSAGE_JSON: {
+    meaning: "The body of a message is not JSON.",
+    remedy: "Send JSON, or read the body as text with a schema for strings.",
+  },
   TUNTAS_WORKER_REGISTERED: {
     meaning: "Two workers of one application take messages of the same queue.",
     remedy: "Declare one worker a queue; raise its concurrency instead.",

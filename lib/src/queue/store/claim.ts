@@ -148,3 +148,21 @@ const nextDue = statement(
 /** In how many ms the next delay or visibility timeout ends (negative if it has); null if nothing waits. */
 export const nextDueMs = async (sql: Pick<Sql, "run">): Promise<number | null> =>
   (await sql.run<{ inMs: number | null }>(nextDue))[0]!.inMs;
+
+const lockQueue = statement(
+  `select $2 - (select count(*) from tuntas.in_flight where queue_id = $1 and owner_id is not null)::int as free
+   from tuntas.queue where id = $1 for update`,
+);
+
+/** Claims no more than keeps all workers of the queue together at `cap`; claimers of one capped queue take turns. */
+export async function claimCapped(sql: Sql, request: Omit<ClaimRequest, "from">, cap: number, fifo: boolean): Promise<HeldMessage[]> {
+  return sql.transaction(async (tx) => {
+    await tx.run(lockQueue, [request.queueId, cap]);
+    // Counted anew in a statement of its own: the one that waited for the lock still sees what was before.
+    const free = (await tx.run<{ free: number }>(lockQueue, [request.queueId, cap]))[0]?.free ?? 0;
+    const count = Math.min(free, request.count);
+    if (count <= 0) return [];
+    if (fifo) return claimFifoMessages(tx, { ...request, count });
+    return (await claimMessages(tx, { ...request, count, from: fromTheStart })).messages;
+  });
+}

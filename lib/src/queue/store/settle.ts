@@ -1,6 +1,6 @@
 // Ending an attempt. Every statement here re-checks each item's fence and answers exactly the messages that it moved:
 // a late owner moves nothing and is told so. Many attempts share one commit.
-import type { Row, Sql, Tx } from "../../pg/contract.ts";
+import type { Row, Sql, Statement, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import type { Claim } from "../contract.ts";
 
@@ -215,3 +215,52 @@ const release = statement(
 /** Makes ready what these dead processes held, up to `count` messages. */
 export const releaseOwners = (sql: Runner, ownerIds: readonly string[], count: number): Promise<Moved[]> =>
   sql.run<Moved>(release, [ownerIds, count]);
+
+const endInTransaction = statement(
+  `with gone as (
+     delete from tuntas.in_flight where queue_id = $1 and id = $2 and fence = $3 returning id, receives
+   ), body as (delete from tuntas.message where id = (select id from gone)),
+   failed as (delete from tuntas.failure where id = (select id from gone where receives > 1))
+   select 1 / (select count(*) from gone) as ended`,
+);
+
+/**
+ * The acknowledgement as the last statement of a handler's own transaction. It raises division_by_zero where the fence
+ * is lost, so that a commit that is already on its way behind it does nothing.
+ */
+export const acknowledgement = ({ queueId, id, fence }: Claim): { statement: Statement; values: unknown[] } => ({
+  statement: endInTransaction,
+  values: [queueId, id, fence],
+});
+
+export const groupRefresh = (queueId: number, groupId: string): { statement: Statement; values: unknown[] } => ({
+  statement: refresh,
+  values: [queueId, [groupId]],
+});
+
+const record = statement(
+  `insert into tuntas.command (scope, key, request_hash, created_at, expires_at)
+   values ($1, $2, $3, tuntas.now(), tuntas.now() + make_interval(secs => $4)) on conflict (scope, key) do nothing returning key`,
+);
+
+/** The command record of a handler's own transaction; no row where the key has one already. */
+export const commandRecord = ({ scope, key, requestHash, retentionSeconds }: CommandKey): { statement: Statement; values: unknown[] } => ({
+  statement: record,
+  values: [scope, key, requestHash, retentionSeconds],
+});
+
+const recordOrRaise = statement(`with kept as (${record.text}) select 1 / (select count(*) from kept) as recorded`);
+
+/** The same where nobody looks at the answer before the commit: raises division_by_zero where the key has a record. */
+export const commandRecordOrRaise = (key: CommandKey): { statement: Statement; values: unknown[] } => ({
+  ...commandRecord(key),
+  statement: recordOrRaise,
+});
+
+const known = statement(`select key, request_hash as "requestHash" from tuntas.command where scope = $1 and key = any($2::text[])`);
+
+/** Which of these keys have a command record, with its request hash. */
+export async function findCommands(sql: Runner, scope: string, keys: readonly string[]): Promise<Map<string, string>> {
+  const rows = await sql.run<{ key: string; requestHash: string }>(known, [scope, keys]);
+  return new Map(rows.map((row) => [row.key, row.requestHash]));
+}

@@ -1,0 +1,93 @@
+// An application: the exported values that belong together, and what starts and ends them.
+import type { Duration } from "./core/duration.ts";
+import { toMs } from "./core/duration.ts";
+import { openPlatform, type Platform, type PlatformOptions } from "./platform.ts";
+import { queueErrors, type QueueRecord } from "./queue/contract.ts";
+import type { QueueDefinition, WorkerDefinition } from "./queue/declaration.ts";
+import { bindQueue } from "./queue/declaration.ts";
+import { ensureQueue } from "./queue/ensure.ts";
+import { sendDeclared } from "./queue/send.ts";
+import { startWorkers, type Workers } from "./queue/worker/index.ts";
+
+export type Definition = QueueDefinition<any> | WorkerDefinition<any>;
+
+export interface AppDefinition {
+  readonly kind: "app";
+  readonly parts: Readonly<Record<string, Definition>>;
+}
+
+/** Puts declarations together. A worker brings its queue along. */
+export function app(parts: Readonly<Record<string, Definition>>): AppDefinition {
+  for (const [name, part] of Object.entries(parts)) {
+    if (part?.kind !== "queue" && part?.kind !== "worker") {
+      throw queueErrors.error("TUNTAS_QUEUE_OPTIONS", `app: expected ${name} to be a queue or a worker, got ${typeof part}`);
+    }
+  }
+  const queues = workersOf(parts).map((worker) => worker.queue.name);
+  const twice = queues.find((name, index) => queues.indexOf(name) !== index);
+  if (twice !== undefined) throw queueErrors.error("TUNTAS_WORKER_REGISTERED", `app: queue ${twice} has more than one worker`);
+  return { kind: "app", parts };
+}
+
+const workersOf = (parts: Readonly<Record<string, Definition>>): WorkerDefinition[] =>
+  Object.values(parts).filter((part): part is WorkerDefinition => part.kind === "worker");
+
+function queuesOf(parts: Readonly<Record<string, Definition>>): QueueDefinition[] {
+  return [...new Set(Object.values(parts).map((part) => (part.kind === "worker" ? part.queue : part)))];
+}
+
+export interface StartOptions extends PlatformOptions {
+  /** Runs the application on this platform instead of opening one; it stays open when the application stops. */
+  readonly platform?: Platform;
+  /** False for a process that only sends. */
+  readonly workers?: boolean;
+  /** How long what runs may take to finish when the application stops; 25s by default, under the usual 30s kill. */
+  readonly drain?: Duration;
+}
+
+/** A started application. `await using` stops it. */
+export interface RunningApp extends AsyncDisposable {
+  readonly platform: Platform;
+  /** What each worker holds in this process. */
+  active(): ReturnType<Workers["active"]>;
+  /** Stops claiming, lets what runs finish, writes outcomes, closes. Called again, it hurries: what runs is aborted and given back. */
+  stop(): Promise<void>;
+}
+
+async function begin(definition: AppDefinition, platform: Platform, withWorkers: boolean): Promise<Workers | undefined> {
+  const { queues, context, slots, log, processId, onLost } = platform;
+  const records = new Map<QueueDefinition, QueueRecord>();
+  for (const queue of queuesOf(definition.parts)) {
+    records.set(queue, await ensureQueue(queues.catalog, queue));
+    bindQueue(queue, (of, message, options) => sendDeclared(queues, of, message, options));
+  }
+  if (!withWorkers) return undefined;
+  const pairs = workersOf(definition.parts).map((worker) => ({ worker, queue: records.get(worker.queue)! }));
+  return startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
+}
+
+/** Starts the application: the database, the declared queues, the workers. */
+export async function start(definition: AppDefinition, options: StartOptions = {}): Promise<RunningApp> {
+  const platform = options.platform ?? (await openPlatform(options));
+  const workers = await begin(definition, platform, options.workers ?? true).catch(async (cause: unknown) => {
+    if (!options.platform) await platform.close();
+    throw cause;
+  });
+  const hurry = new AbortController();
+  let stopping: Promise<void> | undefined;
+
+  async function stopOnce(): Promise<void> {
+    await workers?.stop(toMs(options.drain ?? "25s"), hurry.signal);
+    for (const queue of queuesOf(definition.parts)) bindQueue(queue, undefined);
+    if (!options.platform) await platform.close();
+  }
+
+  function stop(): Promise<void> {
+    if (stopping) hurry.abort();
+    stopping ??= stopOnce();
+    return stopping;
+  }
+
+  return { platform, active: () => workers?.active() ?? [], stop, [Symbol.asyncDispose]: stop };
+}
+

@@ -1,0 +1,172 @@
+// Declaring queues and workers in code. Policies are required fields: what is silent does not compile.
+import type { Backoff } from "../core/backoff.ts";
+import { defaultBackoff } from "../core/backoff.ts";
+import type { Duration } from "../core/duration.ts";
+import { toMs, toSeconds } from "../core/duration.ts";
+import type { InputOf, OutputOf, Schema } from "../core/schema.ts";
+import type { Queryable } from "../pg/contract.ts";
+import type { PoisonPolicy, QueueSettings, Sent } from "./contract.ts";
+import { queueErrors } from "./contract.ts";
+import type { Context } from "./worker/context.ts";
+
+export interface DeadLetterPolicy {
+  /** Received this often without success, a message goes to the dead-letter queue (1 to 1000). */
+  readonly after: number;
+  /** Who is called, and answers for what lies there. */
+  readonly owner: string;
+  /** Where it says what to do. */
+  readonly runbook: string;
+  /** How long dead letters are kept, at most 14 days. */
+  readonly retention: Duration;
+  /** When a replay is refused, by the code of the failure: `{ "CASE_CLOSED": "the case is closed" }`. */
+  readonly replayForbidden?: Readonly<Record<string, string>>;
+}
+
+export interface QueueOptions<S extends Schema> {
+  /** What a message is: any Standard Schema (zod, valibot, …). `send` checks it, the worker parses by it. */
+  readonly message: S;
+  readonly deadLetter: DeadLetterPolicy;
+  /** What becomes of a message that can never succeed: quarantined at once, or received until it is dead (the default). */
+  readonly poison?: PoisonPolicy;
+  /** Hides a message that was received over the wire; a worker's own is held as long as it lives. 30s by default. */
+  readonly visibilityTimeout?: Duration;
+  readonly delay?: Duration;
+  /** How long a message may wait, 60s to 14d; 4d by default. */
+  readonly retention?: Duration;
+  /** FIFO queues (the name ends with .fifo): deduplicate by the body's hash. */
+  readonly contentDeduplication?: boolean;
+  /** The versions of the message that workers take, found in its field `version`; others are poison. */
+  readonly versions?: readonly (string | number)[];
+}
+
+export interface SendOptions {
+  /** Sends in this transaction: the message appears when it commits. */
+  readonly tx?: Queryable | undefined;
+  readonly delay?: Duration | undefined;
+  readonly groupId?: string | undefined;
+  readonly deduplicationId?: string | undefined;
+  /** Travels with the message to the worker's log. */
+  readonly correlationId?: string | undefined;
+  /** Further SQS message attributes of type String. */
+  readonly attributes?: Readonly<Record<string, string>> | undefined;
+}
+
+type SendFunction = (queue: QueueDefinition, message: unknown, options: SendOptions) => Promise<Sent>;
+
+/** A declared queue; also the typed way to send to it, once an application that holds it has started. */
+export interface QueueDefinition<S extends Schema = Schema> {
+  readonly kind: "queue";
+  readonly name: string;
+  readonly options: QueueOptions<S>;
+  /** Makes a message durable. Errors: TUNTAS_MESSAGE_INVALID, TUNTAS_MESSAGE_SIZE, TUNTAS_NOT_STARTED, database errors. */
+  send(message: InputOf<S>, options?: SendOptions): Promise<Sent>;
+}
+
+const names = /^(?=.{1,80}$)[A-Za-z0-9_-]+(\.fifo)?$/;
+
+function wrong(name: string, message: string): Error {
+  return queueErrors.error("TUNTAS_QUEUE_OPTIONS", `queue ${JSON.stringify(name)}: ${message}`);
+}
+
+function checkQueue(name: string, { deadLetter, message }: QueueOptions<Schema>): void {
+  if (!names.test(name)) {
+    throw queueErrors.error("TUNTAS_QUEUE_NAME", `expected 1 to 80 letters, digits, "-" or "_", got ${JSON.stringify(name)}`);
+  }
+  if (typeof message?.["~standard"]?.validate !== "function") throw wrong(name, "expected `message` to be a Standard Schema (zod, valibot, …)");
+  for (const field of ["owner", "runbook", "retention"] as const) {
+    if (typeof deadLetter?.[field] !== "string" || deadLetter[field] === "") throw wrong(name, `expected deadLetter.${field}, got ${JSON.stringify(deadLetter?.[field])}`);
+  }
+  if (!Number.isInteger(deadLetter.after) || deadLetter.after < 1 || deadLetter.after > 1000) {
+    throw wrong(name, `expected deadLetter.after from 1 to 1000, got ${deadLetter.after}`);
+  }
+}
+
+const senders = new WeakMap<QueueDefinition, SendFunction>();
+
+/** Says who carries out `send` of this queue from now on; the platform calls it when an application starts and stops. */
+export function bindQueue(queue: QueueDefinition, send: SendFunction | undefined): void {
+  if (send) senders.set(queue, send);
+  else senders.delete(queue);
+}
+
+/** Declares a queue. Errors: TUNTAS_QUEUE_NAME, TUNTAS_QUEUE_OPTIONS. */
+export function queue<S extends Schema>(name: string, options: QueueOptions<S>): QueueDefinition<S> {
+  checkQueue(name, options as unknown as QueueOptions<Schema>);
+  const definition: QueueDefinition<S> = {
+    kind: "queue",
+    name,
+    options,
+    async send(message, sendOptions = {}) {
+      const send = senders.get(definition as unknown as QueueDefinition);
+      if (!send) throw queueErrors.error("TUNTAS_NOT_STARTED", `queue ${name}: start the application that holds it before sending`);
+      return send(definition as unknown as QueueDefinition, message, sendOptions);
+    },
+  };
+  return definition;
+}
+
+/** The name of the dead-letter queue that a declared queue gets. */
+export const deadLetterNameOf = (name: string): string => (name.endsWith(".fifo") ? `${name.slice(0, -5)}-dlq.fifo` : `${name}-dlq`);
+
+/** The declared settings as the queue's row has them. */
+export function settingsOf({ name, options }: QueueDefinition): QueueSettings {
+  const { deadLetter, visibilityTimeout, delay, retention } = options;
+  return {
+    ...(visibilityTimeout !== undefined && { visibilitySeconds: toSeconds(visibilityTimeout) }),
+    ...(delay !== undefined && { delaySeconds: toSeconds(delay) }),
+    ...(retention !== undefined && { retentionSeconds: toSeconds(retention) }),
+    ...(options.contentDeduplication !== undefined && { contentDeduplication: options.contentDeduplication }),
+    deadLetterName: deadLetterNameOf(name),
+    receivesMax: deadLetter.after,
+    poison: options.poison ?? "exhaust",
+    owner: deadLetter.owner,
+    runbook: deadLetter.runbook,
+    replayForbidden: JSON.stringify(deadLetter.replayForbidden ?? {}),
+  };
+}
+
+export const deadLetterSettingsOf = ({ options: { deadLetter } }: QueueDefinition): QueueSettings => ({
+  retentionSeconds: toSeconds(deadLetter.retention),
+  owner: deadLetter.owner,
+  runbook: deadLetter.runbook,
+});
+
+export type MessageOf<Q> = Q extends QueueDefinition<infer S> ? OutputOf<S> : never;
+
+export interface WorkerOptions<S extends Schema> {
+  /** Names the work of a message, so that it is done once however often it arrives; "none" where repeating is harmless. */
+  readonly idempotencyKey: ((message: OutputOf<S>) => string) | "none";
+  /** An attempt that takes longer is aborted and tried again. */
+  readonly timeout: Duration;
+  /** Handlers of this worker that run at once in one process; 16 by default. */
+  readonly concurrency?: number;
+  /** Handlers of this queue that run at once in all processes together. */
+  readonly globalConcurrency?: number;
+  /** Messages with an equal key are handled one after another, in all processes. */
+  readonly lock?: (message: OutputOf<S>) => string;
+  readonly backoff?: { readonly base: Duration; readonly max: Duration };
+  /** Handles one message. Returning ends it as done; see the outcomes for everything else. */
+  readonly handle: (message: OutputOf<S>, context: Context) => unknown;
+}
+
+export interface WorkerDefinition<S extends Schema = Schema> {
+  readonly kind: "worker";
+  readonly queue: QueueDefinition<S>;
+  readonly options: WorkerOptions<S>;
+}
+
+/** Declares the worker of a queue. Errors: TUNTAS_QUEUE_OPTIONS. */
+export function worker<S extends Schema>(of: QueueDefinition<S>, options: WorkerOptions<S>): WorkerDefinition<S> {
+  const fail = (message: string) => wrong(of.name, `worker: ${message}`);
+  if (typeof options.handle !== "function") throw fail(`expected handle to be a function, got ${typeof options.handle}`);
+  if (options.idempotencyKey !== "none" && typeof options.idempotencyKey !== "function") throw fail('expected idempotencyKey to be a function or "none"');
+  for (const field of ["concurrency", "globalConcurrency"] as const) {
+    const value = options[field];
+    if (value !== undefined && (!Number.isInteger(value) || value < 1 || value > 1000)) throw fail(`expected ${field} from 1 to 1000, got ${value}`);
+  }
+  toMs(options.timeout);
+  return { kind: "worker", queue: of, options };
+}
+
+export const backoffOf = ({ backoff }: Pick<WorkerOptions<Schema>, "backoff">): Backoff =>
+  backoff ? { baseMs: toMs(backoff.base), maxMs: toMs(backoff.max) } : defaultBackoff;

@@ -1,0 +1,78 @@
+// What a handler's call came to: a value, never a flag. A handler returns nothing (or its result) when it is done; it
+// returns or throws one of the others. What it returned commits its transaction; what it threw rolls it back.
+import type { Duration } from "../core/duration.ts";
+import { toMs } from "../core/duration.ts";
+import { TuntasError } from "../core/error.ts";
+
+/** done, retry (try again later), conflict (somebody else was first; again soon), rejected (a business no), poison (can
+ * never succeed as it is), unknown (nobody can say whether the effect took place), duplicate (was done before). */
+export type OutcomeKind = "done" | "retry" | "conflict" | "rejected" | "poison" | "unknown" | "duplicate";
+
+export class Outcome {
+  readonly kind: OutcomeKind;
+  readonly code: string;
+  readonly message: string;
+  /** For `retry`: this delay instead of the worker's backoff. */
+  readonly afterMs: number | undefined;
+
+  constructor(kind: OutcomeKind, code: string, message: string, afterMs?: number) {
+    this.kind = kind;
+    this.code = code;
+    this.message = message;
+    this.afterMs = afterMs;
+  }
+}
+
+export const done = new Outcome("done", "DONE", "");
+export const duplicate = new Outcome("duplicate", "DUPLICATE", "its idempotency key was processed before");
+
+interface Because {
+  /** Stable, in capitals: `CREDIT_LIMIT`. Failures are grouped by it. */
+  readonly code: string;
+  readonly message?: string;
+}
+
+/** Try again after the worker's backoff, or after `after`. */
+export const retry = ({ code, message = "", after }: Because & { readonly after?: Duration }): Outcome =>
+  new Outcome("retry", code, message, after === undefined ? undefined : toMs(after));
+
+/** Somebody else changed the same thing first; try again soon. */
+export const conflict = ({ code, message = "" }: Because): Outcome => new Outcome("conflict", code, message);
+
+/** A business no: ends the message with its reason. No failure. */
+export const rejected = ({ code, message = "" }: Because): Outcome => new Outcome("rejected", code, message);
+
+/** Can never succeed as it is: ends as the queue's `poison` policy says. */
+export const poison = ({ code, message = "" }: Because): Outcome => new Outcome("poison", code, message);
+
+/** Nobody can say whether the effect took place: waits for a person, and is not tried again. */
+export const unknown = ({ code, message = "" }: Because): Outcome => new Outcome("unknown", code, message);
+
+const isCollision = (code: unknown): boolean => code === "40001" || code === "TUNTAS_DATABASE_BUSY";
+
+/** What a thrown value means: an outcome is itself; a coded error that is final is poison; all else is worth another try. */
+export function outcomeOfThrown(thrown: unknown): Outcome {
+  if (thrown instanceof Outcome) return thrown;
+  if (thrown instanceof TuntasError) {
+    if (isCollision(thrown.code)) return new Outcome("conflict", thrown.code, thrown.message);
+    return new Outcome("retry", thrown.code, thrown.message);
+  }
+  if (thrown instanceof Error) {
+    const code = (thrown as { code?: unknown }).code;
+    const name = typeof code === "string" && code !== "" ? code : thrown.name;
+    return new Outcome(isCollision(code) ? "conflict" : "retry", name, thrown.message);
+  }
+  return new Outcome("retry", "THROWN", describeThrown(thrown));
+}
+
+/** Anything can be thrown: undefined, a cycle, an object whose toString throws. */
+function describeThrown(thrown: unknown): string {
+  try {
+    return `the handler threw ${typeof thrown === "object" ? Object.prototype.toString.call(thrown) : String(thrown)}`;
+  } catch {
+    return "the handler threw a value that has no text";
+  }
+}
+
+/** What a returned value means. */
+export const outcomeOfReturned = (returned: unknown): Outcome => (returned instanceof Outcome ? returned : done);

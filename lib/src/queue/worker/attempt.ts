@@ -1,0 +1,201 @@
+// One attempt: call the handler, take what it came to as an outcome, write that. The steps are small on purpose; this is
+// where an effect happens once or twice.
+import type { Log } from "../../engine/log.ts";
+import type { Database } from "../../pg/database.ts";
+import { isTransient } from "../../pg/faults.ts";
+import type { QueueRecord } from "../contract.ts";
+import { queueErrors } from "../contract.ts";
+import type { WorkerDefinition } from "../declaration.ts";
+import { done, duplicate, Outcome, outcomeOfReturned, outcomeOfThrown } from "../outcome.ts";
+import { queueSignals } from "../signals.ts";
+import type { SettlePolicy } from "../state.ts";
+import { decide, fingerprint } from "../state.ts";
+import type { Failure } from "../store/settle.ts";
+import { AttemptContext } from "./context.ts";
+import type { Taken } from "./intake.ts";
+import type { Settler } from "./settler.ts";
+import { isDuplicate, openTransaction } from "./transaction.ts";
+import type { Writer } from "./writes.ts";
+
+export interface AttemptDeps {
+  readonly database: Database;
+  readonly settler: Settler;
+  readonly writer: Writer;
+  readonly log: Log;
+  readonly worker: WorkerDefinition;
+  readonly queue: QueueRecord;
+  readonly timeoutMs: number;
+  readonly policy: SettlePolicy;
+}
+
+export interface Attempt {
+  /** Resolves once its outcome is written, or was found to be nobody's business any more. Never rejects. */
+  readonly settled: Promise<void>;
+  /** Aborts the handler and gives the message back at once. */
+  abandon(): Promise<void>;
+  /** Aborts the handler; the message belongs to somebody else. */
+  lose(): void;
+}
+
+/** Begins the attempt; `handled` is called once, when the handler no longer occupies its place. */
+export function runAttempt(deps: AttemptDeps, item: Taken, handled: () => void): Attempt {
+  const { queue, worker, timeoutMs } = deps;
+  const startedAt = performance.now();
+  const context = makeContext(deps, item);
+  let over = false;
+  let timer: NodeJS.Timeout | undefined;
+  let resolveSettled!: () => void;
+  const settled = new Promise<void>((resolve) => (resolveSettled = resolve));
+
+  function end(write: () => Promise<void>): void {
+    if (over) return;
+    over = true;
+    clearTimeout(timer);
+    void write()
+      .catch((cause: unknown) => deps.log.error({ cause, queue: queue.name, messageId: item.held.messageId }, "could not write an outcome; the message will come back"))
+      .finally(resolveSettled);
+    handled();
+  }
+
+  const durationMs = () => performance.now() - startedAt;
+  const returned = (value: unknown) => end(() => settleReturned(deps, item, context, { outcome: outcomeOfReturned(value), durationMs: durationMs() }));
+  const threw = (cause: unknown) => end(() => settleThrown(deps, item, context, { outcome: thrownOutcome(cause), durationMs: durationMs() }));
+
+  function expire(): void {
+    const cause = queueErrors.error("TUNTAS_ATTEMPT_TIMEOUT", `the handler of ${queue.name} took longer than ${worker.options.timeout}`);
+    context.abort(cause);
+    threw(cause);
+  }
+
+  if ("outcome" in item.input) {
+    const { outcome } = item.input;
+    // In a later turn, so that the caller has noted the attempt before it ends.
+    queueMicrotask(() => end(() => settleOutcome(deps, item, outcome, 0)));
+  } else {
+    timer = setTimeout(expire, Math.min(timeoutMs, 2 ** 31 - 1));
+    void invoke(() => worker.options.handle((item.input as { value: unknown }).value, context)).then(returned, threw);
+  }
+
+  const undo = () => context.transaction?.rollback() ?? Promise.resolve();
+  return {
+    settled,
+    async abandon() {
+      context.abort(new Error("the process stops"));
+      end(async () => {
+        await undo();
+        await deps.settler.retry({ ...item.held, delayMs: 0 }, queue.fifo);
+      });
+      await settled;
+    },
+    lose() {
+      context.abort(queueErrors.error("TUNTAS_CLAIM_LOST", "the message belongs to another owner now"));
+      end(undo);
+    },
+  };
+}
+
+/** Calls it in a promise, so that a throw of a plain function and a rejection are one. */
+async function invoke(work: () => unknown): Promise<unknown> {
+  return work();
+}
+
+const thrownOutcome = (cause: unknown): Outcome => (isDuplicate(cause) ? duplicate : outcomeOfThrown(cause));
+
+function makeContext(deps: AttemptDeps, item: Taken): AttemptContext {
+  const { database, queue, log } = deps;
+  return new AttemptContext({
+    message: item.held,
+    correlationId: item.correlationId,
+    log,
+    queueName: queue.name,
+    openTransaction: () => openTransaction({ database, claim: item.held, fifo: queue.fifo, command: item.command }),
+  });
+}
+
+interface Result {
+  readonly outcome: Outcome;
+  readonly durationMs: number;
+}
+
+/** The handler returned: what it wrote commits together with the acknowledgement. */
+async function settleReturned(deps: AttemptDeps, item: Taken, context: AttemptContext, { outcome, durationMs }: Result): Promise<void> {
+  if (outcome.kind !== "done") {
+    await context.transaction?.rollback();
+    return settleOutcome(deps, item, outcome, durationMs);
+  }
+  if (context.transaction) {
+    for (const { text, values } of context.writes) await context.transaction.tx.query(text, values as unknown[]);
+    return settleCommit(deps, item, durationMs, () => context.transaction!.commit());
+  }
+  if (context.writes.length > 0) {
+    const job = { claim: item.held, fifo: deps.queue.fifo, command: item.command, writes: context.writes };
+    return settleCommit(deps, item, durationMs, async () => {
+      const ending = await deps.writer.add(job);
+      if (ending.kind === "failed") throw ending.cause;
+      return ending.kind;
+    });
+  }
+  return settleOutcome(deps, item, done, durationMs);
+}
+
+async function settleThrown(deps: AttemptDeps, item: Taken, context: AttemptContext, { outcome, durationMs }: Result): Promise<void> {
+  await context.transaction?.rollback();
+  return settleOutcome(deps, item, outcome, durationMs);
+}
+
+async function settleCommit(deps: AttemptDeps, item: Taken, durationMs: number, commit: () => Promise<"committed" | "duplicate" | "lost">): Promise<void> {
+  try {
+    const ending = await commit();
+    if (ending === "duplicate") return await settleOutcome(deps, item, duplicate, durationMs);
+    if (ending === "lost") return announceLost(deps, item);
+    announce(deps, item, done, durationMs);
+  } catch (cause) {
+    // Where the commit did take place after all, the fence is gone and this retry moves nothing.
+    if (isTransient(cause)) deps.log.warn({ cause, queue: deps.queue.name }, "a commit was lost; the attempt is tried again");
+    await settleOutcome(deps, item, thrownOutcome(cause), durationMs);
+  }
+}
+
+/** Writes the outcome, then tells of it; a late owner changes nothing and says so. */
+export async function settleOutcome(deps: AttemptDeps, item: Taken, outcome: Outcome, durationMs: number): Promise<void> {
+  const { settler, queue, policy } = deps;
+  const { held, command } = item;
+  const settlement = decide(outcome, held.receives, policy, Math.random());
+  const failure = failureOf(outcome, item.schemaVersion);
+  const moved = await {
+    done: () => settler.done({ ...held, command: outcome.kind === "done" ? command : undefined }, queue.fifo),
+    retry: () => settler.retry({ ...held, delayMs: settlement.kind === "retry" ? settlement.delayMs : 0, failure }, queue.fifo),
+    quarantine: () => settler.quarantine({ ...held, failure }, queue.fifo),
+    reject: () => settler.reject({ ...held, failure }, queue.fifo),
+  }[settlement.kind]();
+  if (moved) announce(deps, item, outcome, durationMs);
+  else announceLost(deps, item);
+}
+
+// Text that PostgreSQL cannot hold would fail the write of every failure it shares a commit with.
+const storable = (text: string, length: number): string => text.slice(0, length).toWellFormed().replaceAll("\0", "\uFFFD");
+
+function failureOf({ kind, code, message }: Outcome, schemaVersion: string | null): Failure {
+  return {
+    outcome: kind,
+    code: storable(code, 100),
+    message: storable(message, 2000),
+    fingerprint: storable(fingerprint(code, message), 200),
+    schemaVersion: schemaVersion === null ? null : storable(schemaVersion, 100),
+  };
+}
+
+function announce({ queue, log }: AttemptDeps, item: Taken, outcome: Outcome, durationMs: number): void {
+  const { correlationId, held } = item;
+  queueSignals.publish("worker.attempt", { queue: queue.name, outcome: outcome.kind, durationMs, correlationId });
+  if (outcome.kind === "retry" || outcome.kind === "conflict") queueSignals.publish("worker.retryable_failure", { queue: queue.name, code: outcome.code });
+  if (outcome.kind === "poison") queueSignals.publish("worker.poison_message", { queue: queue.name, code: outcome.code });
+  if (outcome.kind === "done" || outcome.kind === "duplicate") return;
+  const fields = { queue: queue.name, messageId: held.messageId, correlationId, outcome: outcome.kind, code: outcome.code, attempt: held.receives };
+  log.warn(fields, outcome.message || outcome.code);
+}
+
+function announceLost({ queue, log }: AttemptDeps, { held, correlationId }: Taken): void {
+  const cause = queueErrors.error("TUNTAS_CLAIM_LOST", `message ${held.messageId} of ${queue.name} is held by another owner; this attempt changed nothing`);
+  log.warn({ cause, queue: queue.name, messageId: held.messageId, correlationId }, cause.message);
+}

@@ -1,0 +1,101 @@
+// What a handler gets beside its message. Everything that costs something is made at its first use.
+import type { Log } from "../../engine/log.ts";
+import type { HeldMessage } from "../contract.ts";
+import type { HandlerTransaction } from "./transaction.ts";
+
+/** A `pg` client in a transaction of the attempt's own: Drizzle, Kysely, Knex and TypeORM join it. */
+export interface HandlerTx {
+  query(text: string, values?: unknown[]): Promise<{ rows: any[]; rowCount: number | null }>;
+  query(config: { text: string; values?: unknown[]; name?: string; rowMode?: "array" }): Promise<{ rows: any[]; rowCount: number | null }>;
+}
+
+export interface Write {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+export interface Context {
+  /**
+   * The attempt's own transaction, opened at its first statement. What is written through it commits together with
+   * the command record and the acknowledgement, or not at all.
+   */
+  readonly tx: HandlerTx;
+  /** Hands a statement over: it runs after the handler returns, in a commit shared with others, still all or nothing. */
+  write(text: string, values?: readonly unknown[]): void;
+  /** Aborts when the attempt times out, its message was lost to another owner, or the process stops. */
+  readonly signal: AbortSignal;
+  /** Carries queue, message id and correlation id. */
+  readonly log: Log;
+  /** 1 at the first receive. */
+  readonly attempt: number;
+  readonly messageId: string;
+  readonly correlationId: string | undefined;
+  readonly groupId: string | undefined;
+  readonly sentAtMs: number;
+}
+
+export interface ContextParts {
+  readonly message: HeldMessage;
+  readonly correlationId: string | undefined;
+  readonly log: Log;
+  readonly queueName: string;
+  readonly openTransaction: () => HandlerTransaction;
+}
+
+/** The context of one attempt, with what the worker needs of it afterwards. */
+export class AttemptContext implements Context {
+  readonly writes: Write[] = [];
+  transaction: HandlerTransaction | undefined;
+  private readonly parts: ContextParts;
+  private controller: AbortController | undefined;
+  private reason: unknown;
+
+  constructor(parts: ContextParts) {
+    this.parts = parts;
+  }
+
+  get tx(): HandlerTx {
+    this.transaction ??= this.parts.openTransaction();
+    return this.transaction.tx;
+  }
+
+  get signal(): AbortSignal {
+    this.controller ??= new AbortController();
+    if (this.reason !== undefined) this.controller.abort(this.reason);
+    return this.controller.signal;
+  }
+
+  get log(): Log {
+    const { log, queueName, message, correlationId } = this.parts;
+    return log.child({ queue: queueName, messageId: message.messageId, ...(correlationId !== undefined && { correlationId }) });
+  }
+
+  get attempt(): number {
+    return this.parts.message.receives;
+  }
+
+  get messageId(): string {
+    return this.parts.message.messageId;
+  }
+
+  get correlationId(): string | undefined {
+    return this.parts.correlationId;
+  }
+
+  get groupId(): string | undefined {
+    return this.parts.message.groupId ?? undefined;
+  }
+
+  get sentAtMs(): number {
+    return this.parts.message.sentAtMs;
+  }
+
+  write(text: string, values: readonly unknown[] = []): void {
+    this.writes.push({ text, values });
+  }
+
+  abort(reason: unknown): void {
+    this.reason = reason;
+    this.controller?.abort(reason);
+  }
+}

@@ -1,0 +1,228 @@
+// The worker of one queue in this process: claims ahead, starts handlers as slots get free, settles what they came to.
+import { makeBell } from "../../engine/wake.ts";
+import type { SlotTable } from "../../engine/slots.ts";
+import type { Log } from "../../engine/log.ts";
+import { toMs } from "../../core/duration.ts";
+import type { HeldMessage, QueueRecord } from "../contract.ts";
+import type { Catalog } from "../client/catalog.ts";
+import type { QueueContext } from "../client/context.ts";
+import { readyKey } from "../client/context.ts";
+import { makeClaimer } from "../client/receive.ts";
+import type { WorkerDefinition } from "../declaration.ts";
+import { backoffOf } from "../declaration.ts";
+import { duplicate } from "../outcome.ts";
+import { claimCapped, claimFifoMessages } from "../store/claim.ts";
+import { findCommands } from "../store/settle.ts";
+import { runAttempt, settleOutcome, type AttemptDeps } from "./attempt.ts";
+import { takeIn, type Taken } from "./intake.ts";
+import type { Settler } from "./settler.ts";
+import type { Writer } from "./writes.ts";
+
+export interface RunnerDeps {
+  readonly context: QueueContext;
+  readonly catalog: Catalog;
+  readonly slots: SlotTable;
+  readonly settler: Settler;
+  readonly writer: Writer;
+  readonly log: Log;
+  readonly processId: () => string;
+}
+
+export interface Runner {
+  readonly name: string;
+  /** Handlers that run now, and messages that wait in this process for one. */
+  active(): { readonly running: number; readonly buffered: number };
+  start(): void;
+  /** Stops claiming and gives back what has not begun. */
+  stopClaiming(): Promise<void>;
+  /** Resolves once every attempt has ended. */
+  drained(): Promise<void>;
+  /** Aborts what still runs and gives its messages back at once. */
+  abandon(): Promise<void>;
+  /** Forgets what is held: it belongs to others now. */
+  lose(): void;
+}
+
+const concurrencyDefault = 16;
+const claimMax = 500;
+const pollMs = 1000;
+
+export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: QueueRecord): Runner {
+  const { context, catalog, slots, settler, log } = deps;
+  const { options } = worker;
+  const concurrency = options.concurrency ?? concurrencyDefault;
+  const claim = makeClaimer(context, queue.id);
+  const bell = makeBell(context.waker, readyKey(queue.id));
+  const buffer: Taken[] = [];
+  const running = new Map<Taken, ReturnType<typeof runAttempt>>();
+  const activeKeys = new Set<string>();
+  let stopping = false;
+  let ended = 0;
+  let roomBell: (() => void) | undefined;
+  let loop: Promise<void> | undefined;
+  let idlers: (() => void)[] = [];
+
+  const attemptDeps: AttemptDeps = {
+    database: context.database,
+    settler,
+    writer: deps.writer,
+    log,
+    worker,
+    queue,
+    timeoutMs: toMs(options.timeout),
+    policy: { backoff: backoffOf(options), poison: worker.queue.options.poison ?? "exhaust" },
+  };
+
+  // ---- claiming
+
+  let claimedAt = performance.now();
+  let endedAtClaim = 0;
+  let ahead = concurrency;
+
+  /** How much to hold: enough to keep the handlers busy for 100 ms at the present pace, so that slow work is not hoarded. */
+  function target(): number {
+    if (options.globalConcurrency !== undefined) return concurrency;
+    const pace = (ended - endedAtClaim) / Math.max(1, performance.now() - claimedAt);
+    ahead = Math.min(1000, Math.max(concurrency, Math.ceil(Math.max(pace * 100, ahead / 2))));
+    claimedAt = performance.now();
+    endedAtClaim = ended;
+    return concurrency + ahead;
+  }
+
+  const held = (): number => buffer.length + running.size;
+
+  async function claimSome(count: number): Promise<HeldMessage[]> {
+    const current = await catalog.find(queue, queue.name);
+    if (!current || current.pausedAtMs !== null) return [];
+    await context.due.catchUp();
+    const request = { queueId: queue.id, count, ownerId: deps.processId(), visibilitySeconds: null };
+    if (options.globalConcurrency !== undefined) return claimCapped(context.database, request, options.globalConcurrency, queue.fifo);
+    return queue.fifo ? claimFifoMessages(context.database, request) : claim(count, request.ownerId, null);
+  }
+
+  /** One round: claims what there is room for; answers how many came. */
+  async function tick(): Promise<number> {
+    const count = Math.min(claimMax, target() - held());
+    if (count <= 0) return 0;
+    const messages = await claimSome(count);
+    await accept(messages);
+    return messages.length;
+  }
+
+  const room = () => new Promise<void>((resolve) => (roomBell = resolve));
+
+  async function claimLoop(): Promise<void> {
+    while (!stopping) {
+      // Ask again when half of it is used up, not at each message: a claim is a commit.
+      if (held() >= concurrency && held() > (concurrency + ahead) / 2) {
+        await room();
+        continue;
+      }
+      const came = await tick().catch((cause: unknown) => {
+        log.warn({ cause, queue: queue.name }, "could not claim; will try again");
+        return -1;
+      });
+      if (came <= 0 && !stopping) await bell.wait(pollMs * (0.9 + Math.random() * 0.2));
+    }
+  }
+
+  // ---- from held to running
+
+  async function accept(messages: readonly HeldMessage[]): Promise<void> {
+    const taken: Taken[] = [];
+    for (const message of messages) {
+      const slot = slots.take(message.queueId, message.id, message.fence);
+      if (slot === undefined) void settler.retry({ ...message, delayMs: 0 }, queue.fifo);
+      else taken.push(await takeIn(worker, message, slot));
+    }
+    const known = await knownCommands(taken);
+    for (const item of taken) {
+      if (item.command && known.has(item.command.key)) endDuplicate(item, known.get(item.command.key)!);
+      else buffer.push(item);
+    }
+    pump();
+  }
+
+  async function knownCommands(taken: readonly Taken[]): Promise<Map<string, string>> {
+    const commands = taken.flatMap((item) => item.command ?? []);
+    if (commands.length === 0) return new Map();
+    return findCommands(context.database, commands[0]!.scope, commands.map((command) => command.key));
+  }
+
+  function endDuplicate(item: Taken, requestHash: string): void {
+    if (item.command!.requestHash !== requestHash) {
+      log.warn({ queue: queue.name, messageId: item.held.messageId, key: item.command!.key }, "a message with another body under a key that was processed before");
+    }
+    void settleOutcome(attemptDeps, item, duplicate, 0).finally(() => release(item));
+  }
+
+  function pump(): void {
+    while (running.size < concurrency && buffer.length > 0 && !stopping) begin(buffer.shift()!);
+    if (held() <= (concurrency + ahead) / 2) roomBell?.();
+    if (running.size === 0) {
+      for (const resolve of idlers) resolve();
+      idlers = [];
+    }
+  }
+
+  function release(item: Taken): void {
+    slots.free(item.slot);
+  }
+
+  function begin(item: Taken): void {
+    if (!slots.begin(item.slot, attemptDeps.timeoutMs)) return release(item);
+    const key = item.command?.key;
+    // Two copies of one piece of work in this process: the second waits its turn instead of running beside the first.
+    if (key !== undefined && activeKeys.has(key)) {
+      void settler.retry({ ...item.held, delayMs: 100 }, queue.fifo).finally(() => release(item));
+      return;
+    }
+    if (key !== undefined) activeKeys.add(key);
+    const attempt = runAttempt(attemptDeps, item, () => finish(item));
+    running.set(item, attempt);
+  }
+
+  /** The handler has ended: its place is free, also while its outcome is still being written. */
+  function finish(item: Taken): void {
+    const attempt = running.get(item);
+    running.delete(item);
+    ended++;
+    void attempt!.settled.finally(() => {
+      if (item.command) activeKeys.delete(item.command.key);
+      release(item);
+    });
+    pump();
+  }
+
+  // ---- stopping
+
+  async function giveBack(items: readonly Taken[]): Promise<void> {
+    await Promise.all(
+      items.map((item) => settler.retry({ ...item.held, delayMs: 0 }, queue.fifo).then(() => release(item), () => release(item))),
+    );
+  }
+
+  return {
+    name: queue.name,
+    active: () => ({ running: running.size, buffered: buffer.length }),
+    start() {
+      loop = claimLoop();
+    },
+    async stopClaiming() {
+      stopping = true;
+      roomBell?.();
+      context.waker.wake(readyKey(queue.id));
+      await loop;
+      bell.close();
+      await giveBack(buffer.splice(0));
+    },
+    drained: () => (running.size === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+    async abandon() {
+      await Promise.all([...running.values()].map((attempt) => attempt.abandon()));
+    },
+    lose() {
+      for (const item of buffer.splice(0)) release(item);
+      for (const attempt of running.values()) attempt.lose();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+// Writing what attempts came to: many of them in one commit, each told whether its own message moved.
+import { coalescer, type Coalescer } from "../../core/coalesce.ts";
+import type { Sql, Tx } from "../../pg/contract.ts";
+import { isTransient } from "../../pg/faults.ts";
+import type { QueueContext } from "../client/context.ts";
+import { wakeQueues } from "../client/context.ts";
+import type { Done, Ended, Retry } from "../store/settle.ts";
+import { settleDone, settleFifo, settleQuarantine, settleReject, settleRetry } from "../store/settle.ts";
+import type { Claim } from "../contract.ts";
+
+type Store<Item> = (sql: Pick<Sql | Tx, "run">, items: readonly Item[]) => Promise<{ id: string; queueId: number; groupId: string | null }[]>;
+
+/** One way to end, for standard and for FIFO queues. Resolves to false where another owner has the message. */
+export type End<Item> = (item: Item, fifo: boolean) => Promise<boolean>;
+
+export interface Settler {
+  readonly done: End<Done>;
+  readonly retry: End<Retry>;
+  readonly quarantine: End<Ended>;
+  readonly reject: End<Ended>;
+  idle(): Promise<void>;
+}
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Runs `work` again while the database is away, for as long as the lease could still be ours. */
+async function persist<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (cause) {
+      const final = (cause as { retryable?: boolean }).retryable !== true && !isTransient(cause);
+      if (final || attempt >= 12) throw cause;
+      await sleep(Math.min(2000, 50 * 2 ** attempt) * (0.5 + Math.random() / 2));
+    }
+  }
+}
+
+export function makeSettler(context: QueueContext): Settler {
+  const { database, due } = context;
+  const all: Coalescer<never, boolean>[] = [];
+
+  function end<Item extends Claim>(store: Store<Item>, after?: (items: readonly Item[]) => void): End<Item> {
+    const [standard, fifo] = [false, true].map((grouped) => {
+      const made = coalescer<Item, boolean>({
+        itemsMax: 500,
+        flushesMax: 2,
+        async flush(items) {
+          const rows = await persist(() => (grouped ? settleFifo(database, (tx) => store(tx, items)) : store(database, items)));
+          if (grouped) wakeQueues(context, rows.map((row) => row.queueId));
+          after?.(items);
+          const moved = new Set(rows.map((row) => row.id));
+          return items.map((item) => moved.has(item.id));
+        },
+      });
+      all.push(made as unknown as Coalescer<never, boolean>);
+      return made;
+    }) as [Coalescer<Item, boolean>, Coalescer<Item, boolean>];
+    return (item, grouped) => (grouped ? fifo : standard).add(item);
+  }
+
+  function afterRetry(items: readonly Retry[]): void {
+    const soonest = items.reduce((least, item) => Math.min(least, item.delayMs), Infinity);
+    if (soonest > 0) due.note(soonest);
+    wakeQueues(context, items.filter((item) => item.delayMs <= 0).map((item) => item.queueId));
+  }
+
+  return {
+    done: end(settleDone),
+    retry: end(settleRetry, afterRetry),
+    quarantine: end(settleQuarantine),
+    reject: end(settleReject),
+    idle: async () => {
+      await Promise.all(all.map((each) => each.idle()));
+    },
+  };
+}

@@ -1,0 +1,116 @@
+// Statements that handlers handed over (`ctx.write`): one handler after another, in a commit shared with others, each
+// under its own savepoint. One that fails undoes only its own. Where the whole commit is lost, each handler's
+// statements are run again in a transaction of their own, which the fence makes harmless if the commit had taken place.
+import type { PoolClient } from "pg";
+import { coalescer } from "../../core/coalesce.ts";
+import type { Statement } from "../../pg/contract.ts";
+import type { Database } from "../../pg/database.ts";
+import { isConnectionLost, isTransient } from "../../pg/faults.ts";
+import type { Claim } from "../contract.ts";
+import type { CommandKey } from "../store/settle.ts";
+import { acknowledgement, commandRecordOrRaise, groupRefresh } from "../store/settle.ts";
+import type { Write } from "./context.ts";
+
+export interface WriteJob {
+  readonly claim: Claim & { readonly groupId: string | null };
+  readonly fifo: boolean;
+  readonly command: CommandKey | undefined;
+  readonly writes: readonly Write[];
+}
+
+/** How a job ended; `failed` carries why, and nothing of it was written. */
+export type WriteEnding = { readonly kind: "committed" | "duplicate" | "lost" } | { readonly kind: "failed"; readonly cause: unknown };
+
+// More than 64 subtransactions in one transaction overflow PostgreSQL's cache of them and slow every other session.
+const jobsMax = 60;
+
+const committed: WriteEnding = { kind: "committed" };
+const isSkipped = (cause: unknown): boolean => (cause as { code?: unknown } | undefined)?.code === "25P02";
+/** The division by zero with which our own statements refuse. */
+const isRaised = (cause: unknown): boolean => (cause as { code?: unknown } | undefined)?.code === "22012";
+
+/** What the statements of one job came to; absent where they succeeded. */
+interface Sent {
+  readonly ending?: WriteEnding;
+  /** An earlier job's failure made the server skip this one. */
+  readonly skipped?: boolean;
+}
+
+export function makeWriter(database: Database) {
+  const run = (client: PoolClient, { statement, values }: { statement: Statement; values: unknown[] }) =>
+    client.query({ ...database.prepare(statement), values });
+
+  /** Sends all that the job needs, without waiting in between. */
+  async function send(client: PoolClient, job: WriteJob): Promise<Sent> {
+    const { claim, fifo, command, writes } = job;
+    const savepoint = client.query("savepoint job");
+    const recorded = command ? run(client, commandRecordOrRaise(command)) : savepoint;
+    // Before the handler's statements: where the fence is lost, they fail with it, unrun.
+    const acknowledged = run(client, acknowledgement(claim));
+    const rest: Promise<unknown>[] = writes.map(({ text, values }) => client.query(text, values as unknown[]));
+    if (fifo && claim.groupId !== null) rest.push(run(client, groupRefresh(claim.queueId, claim.groupId)));
+    rest.push(client.query("release savepoint job"));
+    const [first, record, ack, ...others] = await Promise.allSettled([savepoint, recorded, acknowledged, ...rest]);
+    const failed = [first, record, ack, ...others].find((result) => result.status === "rejected");
+    if (!failed) return {};
+    if (isSkipped(failed.reason)) return { skipped: true };
+    if (isConnectionLost(failed.reason)) throw failed.reason;
+    if (!isRaised(failed.reason)) return { ending: { kind: "failed", cause: failed.reason } };
+    if (failed === record) return { ending: { kind: "duplicate" } };
+    return { ending: failed === ack ? { kind: "lost" } : { kind: "failed", cause: failed.reason } };
+  }
+
+  /** Runs the jobs in the open transaction; after a failed one its savepoint is undone and the rest is sent again. */
+  async function runJobs(client: PoolClient, jobs: readonly WriteJob[]): Promise<WriteEnding[]> {
+    const endings: WriteEnding[] = [];
+    while (endings.length < jobs.length) {
+      const sent = await Promise.all(jobs.slice(endings.length).map((job) => send(client, job)));
+      for (const { ending, skipped } of sent) {
+        if (skipped) break;
+        endings.push(ending ?? committed);
+        if (ending) {
+          await client.query("rollback to savepoint job");
+          break;
+        }
+      }
+    }
+    return endings;
+  }
+
+  async function transaction(jobs: readonly WriteJob[]): Promise<WriteEnding[]> {
+    const client = await database.handlerClient();
+    let broken = true;
+    try {
+      const begun = client.query("begin; set local lock_timeout = '3s'");
+      const [endings] = await Promise.all([runJobs(client, jobs), begun]);
+      const { command } = await client.query("commit");
+      if (command !== "COMMIT") throw new Error("the shared transaction had failed before its commit");
+      broken = false;
+      return endings;
+    } finally {
+      if (broken) await client.query("rollback").then(() => (broken = false), () => undefined);
+      client.release(broken);
+    }
+  }
+
+  async function alone(job: WriteJob): Promise<WriteEnding> {
+    try {
+      return (await transaction([job]))[0]!;
+    } catch (cause) {
+      return { kind: "failed", cause };
+    }
+  }
+
+  async function flush(jobs: readonly WriteJob[]): Promise<WriteEnding[]> {
+    try {
+      return await transaction(jobs);
+    } catch (cause) {
+      if (!isTransient(cause)) return jobs.map(() => ({ kind: "failed", cause }));
+      return Promise.all(jobs.map(alone));
+    }
+  }
+
+  return coalescer<WriteJob, WriteEnding>({ itemsMax: jobsMax, flushesMax: 2, flush });
+}
+
+export type Writer = ReturnType<typeof makeWriter>;

@@ -1,0 +1,60 @@
+// The kit for tests that want the real thing: a platform in a schema of its own on a real PostgreSQL, and its clock.
+import { randomBytes } from "node:crypto";
+import { attachEmbedded } from "../pg/embedded/index.ts";
+import { openPlatform, type Platform, type PlatformOptions } from "../platform.ts";
+
+export interface TestPlatform extends AsyncDisposable {
+  readonly platform: Platform;
+  readonly databaseUrl: string;
+  readonly schema: string;
+  /** Moves the database's clock forward, for every process on this schema, and looks at once what has become due. */
+  advance(ms: number): Promise<void>;
+  /** A further platform on the same schema, as another process would have; closed with this one. */
+  another(options?: PlatformOptions): Promise<Platform>;
+}
+
+export interface TestPlatformOptions extends PlatformOptions {
+  /** Leaves the schema in place afterwards, to look at it. */
+  readonly keep?: boolean;
+}
+
+/** Opens a platform in a fresh schema of `databaseUrl`, else of DATABASE_URL, else of an embedded server in `dataDir`. */
+export async function testPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
+  const given = options.databaseUrl ?? process.env.DATABASE_URL;
+  const embedded = given === undefined ? await attachEmbedded({ dataDir: options.dataDir ?? ".tuntas" }) : undefined;
+  const databaseUrl = given ?? embedded!.url;
+  const schema = options.schema ?? `test_${randomBytes(6).toString("hex")}`;
+  const opened: Platform[] = [];
+  const another = async (more: PlatformOptions = {}) => {
+    const made = await openPlatform({ ...options, ...more, databaseUrl, schema });
+    opened.push(made);
+    return made;
+  };
+  const platform = await another();
+  let aheadMs = 0;
+
+  return {
+    platform,
+    databaseUrl,
+    schema,
+    another,
+    async advance(ms) {
+      aheadMs += ms;
+      await onServer(platform, `create or replace function ${schema}.now() returns timestamptz language sql stable parallel safe
+        as $$ select pg_catalog.now() + interval '${aheadMs} milliseconds' $$`);
+      for (const each of opened) await each.context.due.sweep();
+    },
+    async [Symbol.asyncDispose]() {
+      for (const each of opened.slice(1).reverse()) await each.close();
+      if (!options.keep) await onServer(platform, `drop schema if exists ${schema} cascade`);
+      await platform.close();
+      await embedded?.detach();
+    },
+  };
+}
+
+async function onServer(platform: Platform, text: string): Promise<void> {
+  const client = await platform.database.dedicatedClient();
+  await client.query(text);
+  await client.end();
+}

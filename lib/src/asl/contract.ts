@@ -86,19 +86,18 @@ export interface StartTask {
   readonly roleArn?: string;
 }
 
-/** How many failed children a map run bears. */
+/** How many failed children a map run bears: none where neither is given, and no more than either allows. */
 export interface Tolerance {
-  readonly failureCount: number;
-  readonly failurePercentage: number;
+  readonly failureCount?: number;
+  readonly failurePercentage?: number;
 }
 
 export interface StartMapRun {
   readonly type: "startMapRun";
   readonly mapRun: number;
   readonly arn: string;
+  /** `processorOf(machine, stateName)` is what a child runs. */
   readonly stateName: string;
-  /** Names of Map states from the machine's top to this one: `processorAt(machine, path)` is what a child runs. */
-  readonly path: readonly string[];
   readonly executionType: ExecutionType;
   /** One child each. */
   readonly inputs: readonly Json[];
@@ -138,11 +137,29 @@ export interface HistoryEvent {
 
 /** What a branch waits for. */
 export type Wait =
-  | { readonly for: "timer"; readonly timer: number; readonly reason: "wait" | "retry" }
+  | { readonly for: "timer"; readonly timer: number; readonly reason: "wait" | "retry" | "turn" }
   | { readonly for: "task"; readonly task: number; readonly token: string; readonly phase: "scheduled" | "started" | "submitted" }
-  | { readonly for: "children"; readonly total: number; started: number; done: number; readonly results: Json[]; readonly items?: readonly Json[] }
-  | { readonly for: "items"; readonly reader: number; readonly pending: readonly JsonObject[]; readonly items: readonly Json[] }
-  | { readonly for: "mapRun" | "results"; readonly mapRun: number; readonly output?: Json; readonly arn: string };
+  | ChildrenWait
+  | { readonly for: "items"; readonly reader: number; readonly mapRunArn: string; readonly pending: readonly JsonObject[]; readonly items: readonly Json[] }
+  | { readonly for: "mapRun"; readonly mapRun: number; readonly mapRunArn: string; readonly children: number; readonly tolerance: Tolerance }
+  | { readonly for: "results"; readonly mapRun: number; readonly output: Json };
+
+export interface Iteration {
+  readonly input: Json;
+  /** Kept only where the definition reads the context object. */
+  readonly item?: Json;
+}
+
+/** A Parallel or an inline Map: its children are branches; results stand at their index. */
+export interface ChildrenWait {
+  readonly for: "children";
+  readonly total: number;
+  readonly started: number;
+  readonly done: number;
+  readonly results: readonly Json[];
+  /** Iterations of a Map that have not started. */
+  readonly waiting?: readonly Iteration[];
+}
 
 /** One line of control: the whole execution (id 0), a branch of a Parallel, an iteration of an inline Map. */
 export interface Branch {
@@ -150,35 +167,36 @@ export interface Branch {
   readonly parent?: number;
   /** Which branch of the Parallel, which item of the Map. */
   readonly index?: number;
+  /** The item of the Map, as the context object shows it. */
   readonly item?: Json;
   /** The state it is in, and the raw input that state was given. */
-  state: string;
-  input: Json;
-  enteredEventId: number;
-  enteredMs: number;
-  lastEventId: number;
+  readonly state: string;
+  readonly input: Json;
+  readonly enteredEventId: number;
+  readonly enteredMs: number;
+  readonly lastEventId: number;
   /** Only what this scope assigned; outer variables are looked up in the parent. */
-  variables?: Readonly<Record<string, Json>>;
+  readonly variables?: Readonly<Record<string, Json>>;
   /** Retries so far of this visit, by retrier. */
-  retries?: readonly number[];
-  wait?: Wait;
-  /** Failed or stopped, kept for a redrive. */
-  halted?: true;
+  readonly retries?: readonly number[];
+  readonly wait?: Wait;
+  /** Failed or stopped, and kept for a redrive. */
+  readonly halted?: true;
 }
 
 /** Everything that an execution is, to be kept as one text. `next` never changes the state that it is given. */
 export interface ExecutionState {
   readonly execution: ExecutionIdentity;
-  status: ExecutionStatus;
+  readonly status: ExecutionStatus;
   /** Kept only where the definition reads the context object. */
   readonly input?: Json;
   /** Id of the latest history event. */
-  lastEventId: number;
+  readonly lastEventId: number;
   /** The latest number given to a branch, task, timer, reader or map run. */
-  serial: number;
-  /** The machine's own TimeoutSeconds. */
-  timer?: number;
-  branches: Branch[];
+  readonly serial: number;
+  /** The timer of the machine's own TimeoutSeconds. */
+  readonly timer?: number;
+  readonly branches: readonly Branch[];
 }
 
 export interface Decision {

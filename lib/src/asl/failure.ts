@@ -13,6 +13,8 @@ export interface FailureOptions {
   readonly recorded?: boolean;
   /** Ends the execution whatever the state catches. */
   readonly terminal?: boolean;
+  /** A second name that catchers may know the error by: a missed heartbeat is shown as States.Timeout. */
+  readonly alias?: string;
 }
 
 export class StateFailure extends Error {
@@ -26,9 +28,9 @@ export class StateFailure extends Error {
   }
 }
 
-/** A mistake of the definition or its data that shows at run time. States.ALL does not catch it. */
+/** A mistake of the definition or its data that shows at run time. No Retry or Catch applies, not even by its name. */
 export const runtimeFailure = (cause: string): StateFailure =>
-  new StateFailure({ error: "States.Runtime", cause }, { placed: true });
+  new StateFailure({ error: "States.Runtime", cause }, { placed: true, terminal: true });
 
 export const intrinsicFailure = (cause: string): StateFailure =>
   new StateFailure({ error: "States.IntrinsicFailure", cause }, { placed: true });
@@ -43,11 +45,11 @@ export const queryFailure = (cause: string, location?: string): StateFailure =>
 const beyondAll = new Set(["States.DataLimitExceeded", "States.Runtime"]);
 
 /** Whether an ErrorEquals list of a Retry or Catch means this error. */
-export function matchesError(names: readonly string[], error: string | undefined): boolean {
+export function matchesError(names: readonly string[], { failure, options }: StateFailure): boolean {
+  const error = failure.error ?? "";
   return names.some((name) => {
-    if (name === error) return true;
-    if (name === "States.ALL") return !beyondAll.has(error ?? "");
-    if (name === "States.TaskFailed") return error !== "States.Timeout" && !beyondAll.has(error ?? "");
-    return name === "States.Timeout" && error === "States.HeartbeatTimeout";
+    if (name === failure.error || name === options.alias) return true;
+    if (name === "States.ALL") return !beyondAll.has(error);
+    return name === "States.TaskFailed" && error !== "States.Timeout" && !beyondAll.has(error);
   });
 }

@@ -1,0 +1,226 @@
+// The decision: (machine, state, event) -> {state, events, commands}. Pure, and the only way that an execution moves.
+// States that wait for nothing are run through in one call. Where no JSONata has to be evaluated the answer is there
+// at once; else it is a promise.
+import type { Branch, Decision, Event, ExecutionState, NextOptions } from "./contract.ts";
+import { StateFailure, runtimeFailure } from "./failure.ts";
+import { leaveUnchanged } from "./flow.ts";
+import type { Machine, StateSpec, StateType } from "./parse.ts";
+import { evaluateHere } from "./query/evaluator.ts";
+import type { Asking } from "./query/query.ts";
+import { randomFrom } from "./random.ts";
+import { endExecution, fail, succeedExecution } from "./retry.ts";
+import { append, type DraftBranch, type DraftState, emit, machineOf, type Run, serial, setWait, specOf, textOf } from "./run.ts";
+import { endChild, enterParallel } from "./states/children.ts";
+import { enterMap, resumeMap } from "./states/map.ts";
+import { enterChoice, enterFail, enterPass, enterSucceed, enterWait } from "./states/simple.ts";
+import { enterTask, resumeTask } from "./states/task.ts";
+
+type Enter = (run: Run, branch: DraftBranch, spec: StateSpec) => Asking<void>;
+
+const enter: Readonly<Record<StateType, Enter>> = {
+  Pass: enterPass,
+  Task: enterTask,
+  Choice: enterChoice,
+  Wait: enterWait,
+  Succeed: enterSucceed,
+  Fail: enterFail,
+  Parallel: enterParallel,
+  Map: enterMap,
+};
+
+/** After so many states in one call the engine gets its turn back, by a timer that is due at once. */
+const statesPerTurn = 10_000;
+
+/** Decides what an event means. `state` is undefined for the event `started` only; an event that comes too late changes nothing. */
+export function next(machine: Machine, state: ExecutionState | undefined, event: Event, options: NextOptions = {}): Decision | Promise<Decision> {
+  const run = begin(machine, state, event, options);
+  const work = advance(run);
+  const step = work.next();
+  return step.done ? decisionOf(run) : answer(work, step.value, run, options);
+}
+
+/** Evaluates what the work asks for, one question after another. */
+async function answer(work: Asking<void>, first: unknown, run: Run, { evaluator = evaluateHere }: NextOptions): Promise<Decision> {
+  let step: IteratorResult<unknown, void> = { done: false, value: first };
+  while (!step.done) {
+    try {
+      step = work.next(await evaluator(step.value as Parameters<typeof evaluator>[0]));
+    } catch (error) {
+      step = work.throw(error);
+    }
+  }
+  return decisionOf(run);
+}
+
+const decisionOf = ({ state, events, commands }: Run): Decision => ({ state, events, commands });
+
+function begin(machine: Machine, state: ExecutionState | undefined, event: Event, options: NextOptions): Run {
+  return {
+    machine,
+    event,
+    random: randomFrom(event.seed),
+    state: state ? { ...state, branches: state.branches.map(copyBranch) } : newState(machine, event),
+    events: [],
+    commands: [],
+    ready: [],
+    keepHistory: options.history ?? true,
+    texts: { value: undefined, text: "" },
+  };
+}
+
+function copyBranch(branch: Branch): DraftBranch {
+  const { wait } = branch;
+  return wait?.for === "children" ? { ...branch, wait: { ...wait, results: [...wait.results] } } : { ...branch };
+}
+
+function newState(machine: Machine, event: Event): DraftState {
+  if (event.type !== "started") throw new TypeError(`An execution begins with the event "started", but "${event.type}" came.`);
+  const { execution, input, nowMs } = event;
+  return {
+    execution,
+    status: "RUNNING",
+    ...(machine.readsContext ? { input } : {}),
+    lastEventId: 0,
+    serial: 0,
+    branches: [{ id: 0, state: machine.startAt, input, enteredEventId: 0, enteredMs: nowMs, lastEventId: 0 }],
+  };
+}
+
+function* advance(run: Run): Asking<void> {
+  if (run.state.status !== "RUNNING" && run.event.type !== "redriven") return;
+  yield* take(run, run.event);
+  for (let states = 0; run.ready.length > 0; states++) {
+    if (states >= statesPerTurn) return giveTurn(run);
+    yield* stepBranch(run, run.ready.shift()!);
+  }
+}
+
+function giveTurn(run: Run): void {
+  for (const branch of run.ready) {
+    const timer = serial(run);
+    setWait(branch, { for: "timer", timer, reason: "turn" });
+    run.commands.push({ type: "startTimer", timer, dueMs: run.event.nowMs });
+  }
+}
+
+/** Enters the state that the branch stands before, or ends the branch. */
+function* stepBranch(run: Run, branch: DraftBranch): Asking<void> {
+  yield* guarded(run, branch, function* () {
+    if (branch.state === "") return yield* endBranch(run, branch);
+    const spec = machineOf(run, branch).states.get(branch.state);
+    if (!spec) throw runtimeFailure(`There is no state '${branch.state}'.`);
+    branch.enteredMs = run.event.nowMs;
+    branch.enteredEventId = emit(run, branch, `${spec.type}StateEntered`, { name: spec.name, input: textOf(run, branch.input) });
+    yield* enter[spec.type](run, branch, spec);
+  });
+}
+
+function* endBranch(run: Run, branch: DraftBranch): Asking<void> {
+  if (branch.parent !== undefined) yield* endChild(run, branch);
+  else succeedExecution(run, branch, branch.input, textOf(run, branch.input));
+}
+
+/** Whatever a state's work throws is a matter of its Retry and Catch; what they throw ends the execution. */
+function* guarded(run: Run, branch: DraftBranch, work: () => Asking<void>): Asking<void> {
+  try {
+    yield* work();
+  } catch (thrown) {
+    try {
+      yield* fail(run, branch, thrown);
+    } catch (second) {
+      if (!(second instanceof StateFailure)) throw second;
+      endExecution(run, "FAILED", second.failure);
+    }
+  }
+}
+
+function* take(run: Run, event: Event): Asking<void> {
+  switch (event.type) {
+    case "started":
+      return start(run, event);
+    case "stopped":
+      return endExecution(run, "ABORTED", event);
+    case "redriven":
+      return yield* redrive(run);
+    case "timerFired":
+      return yield* timerFired(run, event.timer);
+    case "itemsRead":
+    case "itemsFailed":
+    case "mapRunEnded":
+    case "resultsWritten":
+    case "resultsFailed":
+      return yield* resume(run, event, (branch, spec) => resumeMap(run, branch, spec, event));
+    default:
+      return yield* resume(run, event, (branch, spec) => resumeTask(run, branch, spec, event));
+  }
+}
+
+function start(run: Run, { input, execution }: Extract<Event, { type: "started" }>): void {
+  const root = run.state.branches[0]!;
+  append(run, root, "ExecutionStarted", { input: textOf(run, input), roleArn: execution.roleArn });
+  root.lastEventId = 0;
+  startTimeout(run);
+  run.ready.push(root);
+}
+
+function startTimeout(run: Run): void {
+  const { timeoutSeconds } = run.machine;
+  if (timeoutSeconds === undefined) return;
+  run.state.timer = serial(run);
+  run.commands.push({ type: "startTimer", timer: run.state.timer, dueMs: run.event.nowMs + timeoutSeconds * 1000 });
+}
+
+/** Finds the branch that waits for what the event is about. An event that nobody waits for came too late. */
+function* resume(run: Run, event: Event, work: (branch: DraftBranch, spec: StateSpec) => Asking<void>): Asking<void> {
+  const branch = run.state.branches.find(({ wait }) => isAbout(event, wait));
+  if (branch) yield* guarded(run, branch, () => work(branch, specOf(run, branch)));
+}
+
+function isAbout(event: Event, wait: Branch["wait"]): boolean {
+  if (!wait) return false;
+  if ("task" in event) return wait.for === "task" && wait.task === event.task;
+  if ("reader" in event) return wait.for === "items" && wait.reader === event.reader;
+  if (!("mapRun" in event)) return false;
+  return (wait.for === (event.type === "mapRunEnded" ? "mapRun" : "results")) && wait.mapRun === event.mapRun;
+}
+
+function* timerFired(run: Run, timer: number): Asking<void> {
+  if (run.state.timer === timer) {
+    delete run.state.timer;
+    return endExecution(run, "TIMED_OUT", { error: "States.Timeout" });
+  }
+  const branch = run.state.branches.find(({ wait }) => wait?.for === "timer" && wait.timer === timer);
+  if (branch?.wait?.for !== "timer") return;
+  const { reason } = branch.wait;
+  setWait(branch, undefined);
+  if (reason === "turn") run.ready.push(branch);
+  else yield* reason === "retry" ? again(run, branch) : afterWait(run, branch);
+}
+
+function* afterWait(run: Run, branch: DraftBranch): Asking<void> {
+  const spec = specOf(run, branch);
+  yield* guarded(run, branch, () => leaveUnchanged(run, branch, spec, spec.next));
+}
+
+/** Another attempt at the state that the branch is in: it was entered already. */
+function* again(run: Run, branch: DraftBranch): Asking<void> {
+  const spec = specOf(run, branch);
+  yield* guarded(run, branch, () => enter[spec.type](run, branch, spec));
+}
+
+/** Runs again what failed or was stopped, with fresh retries; what had succeeded is kept. */
+function* redrive(run: Run): Asking<void> {
+  const { state } = run;
+  if (state.status === "RUNNING" || state.status === "SUCCEEDED") return;
+  state.status = "RUNNING";
+  state.execution = { ...state.execution, redriveCount: state.execution.redriveCount + 1 };
+  append(run, state.branches[0]!, "ExecutionRedriven", { redriveCount: state.execution.redriveCount });
+  startTimeout(run);
+  for (const branch of [...state.branches]) {
+    delete branch.halted;
+    delete branch.retries;
+    if (branch.wait) continue;
+    if (branch.enteredEventId === 0) run.ready.push(branch);
+    else yield* again(run, branch);
+  }
+}

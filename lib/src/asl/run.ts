@@ -1,0 +1,176 @@
+// One decision in the making: a private copy of the state, the events and commands so far, and the few things that
+// every state does with them. Nothing of it outlives the call of `next`.
+import type { Branch, Command, Event, ExecutionState, HistoryEvent, Json, JsonObject, Wait } from "./contract.ts";
+import { StateFailure } from "./failure.ts";
+import { exceedsBytes, limits } from "./limits.ts";
+import type { Machine, StateSpec } from "./parse.ts";
+import type { Scope } from "./query/query.ts";
+import { type Random } from "./random.ts";
+import { formatTimestamp } from "./timestamp.ts";
+
+type Draft<T> = { -readonly [K in keyof T]: T[K] };
+export type DraftBranch = Draft<Branch>;
+export type DraftState = Draft<Omit<ExecutionState, "branches">> & { branches: DraftBranch[] };
+
+export interface Run {
+  readonly machine: Machine;
+  readonly event: Event;
+  readonly random: Random;
+  readonly state: DraftState;
+  readonly events: HistoryEvent[];
+  readonly commands: Command[];
+  /** Branches that stand before a state which has not been entered yet. */
+  readonly ready: DraftBranch[];
+  readonly keepHistory: boolean;
+  readonly texts: TextCache;
+}
+
+/** The output of a state is the input of the next, so a value is turned into text once. */
+export interface TextCache {
+  value: Json | undefined;
+  text: string;
+}
+
+export function textOf(run: Run, value: Json): string {
+  if (run.texts.value === value && typeof value === "object" && value !== null) return run.texts.text;
+  run.texts.value = value;
+  run.texts.text = JSON.stringify(value);
+  return run.texts.text;
+}
+
+export const serial = (run: Run): number => ++run.state.serial;
+
+const detailsKey = new Map<string, `${string}EventDetails`>();
+
+/** AWS names the details after the event, but for states, which share `stateEntered` and `stateExited`. */
+function keyOf(type: string): `${string}EventDetails` {
+  let key = detailsKey.get(type);
+  if (!key) {
+    const name = /State(Entered|Exited)$/.exec(type)?.[0] ?? type;
+    key = `${name[0]!.toLowerCase()}${name.slice(1)}EventDetails`;
+    detailsKey.set(type, key);
+  }
+  return key;
+}
+
+/** Appends an event that follows the branch's latest; two places are kept for how an execution ends. */
+export function emit(run: Run, branch: DraftBranch, type: string, details?: object): number {
+  if (run.state.lastEventId >= limits.historyEvents - 1 && run.keepHistory) throw historyFull();
+  return append(run, branch, type, details);
+}
+
+export function append(run: Run, branch: DraftBranch, type: string, details?: object): number {
+  const id = ++run.state.lastEventId;
+  if (run.keepHistory) {
+    const event = { id, previousEventId: branch.lastEventId, timestamp: run.event.nowMs / 1000, type };
+    run.events.push(details === undefined ? event : { ...event, [keyOf(type)]: details });
+  }
+  branch.lastEventId = id;
+  return id;
+}
+
+const historyFull = (): StateFailure =>
+  new StateFailure(
+    { error: "States.Runtime", cause: `The execution reached the maximum number of history events (${limits.historyEvents}).` },
+    { terminal: true },
+  );
+
+/** `text` of a value that must fit the data limit; `what` is named where it does not. */
+export function fittingText(run: Run, value: Json, what: string): string {
+  const text = textOf(run, value);
+  if (exceedsBytes(text, limits.dataBytes)) throw dataLimit(what);
+  return text;
+}
+
+export const dataLimit = (what: string): StateFailure =>
+  new StateFailure({
+    error: "States.DataLimitExceeded",
+    cause: `The state/task '${what}' returned a result with a size exceeding the maximum number of bytes service limit.`,
+  });
+
+export const branchById = (run: Run, id: number): DraftBranch | undefined => run.state.branches.find((branch) => branch.id === id);
+
+export const parentOf = (run: Run, branch: DraftBranch): DraftBranch | undefined =>
+  branch.parent === undefined ? undefined : branchById(run, branch.parent);
+
+/** The machine whose states the branch walks through. */
+export function machineOf(run: Run, branch: DraftBranch): Machine {
+  const parent = parentOf(run, branch);
+  if (!parent) return run.machine;
+  const spec = specOf(run, parent);
+  return spec.map ? spec.map.processor : spec.branches[branch.index!]!;
+}
+
+export const specOf = (run: Run, branch: DraftBranch): StateSpec => machineOf(run, branch).states.get(branch.state)!;
+
+export function setWait(branch: DraftBranch, wait: Wait | undefined): void {
+  if (wait) branch.wait = wait;
+  else delete branch.wait;
+}
+
+export interface ScopeExtras {
+  readonly result?: Json;
+  readonly errorOutput?: Json;
+  readonly taskToken?: string;
+  readonly item?: { readonly index: number; readonly value: Json };
+}
+
+/** What the expressions of the branch's state see, with `input` as their `$`. */
+export function scopeOf(run: Run, branch: DraftBranch, input: Json, extras: ScopeExtras = {}): Scope {
+  return {
+    ...(extras.result === undefined ? {} : { result: extras.result }),
+    ...(extras.errorOutput === undefined ? {} : { errorOutput: extras.errorOutput }),
+    input,
+    nowMs: run.event.nowMs,
+    random: run.random,
+    context: () => contextOf(run, branch, extras),
+    variable: (name) => variableOf(run, branch, name),
+    variables: () => variablesOf(run, branch),
+  };
+}
+
+function variableOf(run: Run, branch: DraftBranch, name: string): Json | undefined {
+  for (let at: DraftBranch | undefined = branch; at; at = parentOf(run, at)) {
+    if (at.variables && Object.hasOwn(at.variables, name)) return at.variables[name];
+  }
+  return undefined;
+}
+
+function variablesOf(run: Run, branch: DraftBranch): Readonly<Record<string, Json>> {
+  const parent = parentOf(run, branch);
+  return parent ? { ...variablesOf(run, parent), ...branch.variables } : (branch.variables ?? {});
+}
+
+/** The context object: $$ and $states.context. */
+function contextOf(run: Run, branch: DraftBranch, extras: ScopeExtras): JsonObject {
+  const { execution, input } = run.state;
+  return {
+    Execution: {
+      Id: execution.id,
+      Input: input ?? null,
+      StartTime: execution.startTime,
+      Name: execution.name,
+      RoleArn: execution.roleArn,
+      RedriveCount: execution.redriveCount,
+    },
+    StateMachine: { Id: execution.machineId, Name: execution.machineName },
+    State: stateContext(run, branch),
+    ...(extras.taskToken === undefined ? {} : { Task: { Token: extras.taskToken } }),
+    ...itemContext(run, branch, extras),
+  };
+}
+
+function stateContext(run: Run, branch: DraftBranch): JsonObject {
+  const context = { Name: branch.state, EnteredTime: formatTimestamp(branch.enteredMs) };
+  return specOf(run, branch).type === "Task" ? { ...context, RetryCount: retryCount(branch) } : context;
+}
+
+export const retryCount = (branch: DraftBranch): number => (branch.retries ?? []).reduce((sum, each) => sum + each, 0);
+
+function itemContext(run: Run, branch: DraftBranch, extras: ScopeExtras): JsonObject {
+  if (extras.item) return { Map: { Item: { Index: extras.item.index, Value: extras.item.value } } };
+  for (let at: DraftBranch | undefined = branch; at; at = parentOf(run, at)) {
+    if (at.item !== undefined) return { Map: { Item: { Index: at.index!, Value: at.item } } };
+  }
+  return {};
+}

@@ -58,7 +58,7 @@ export function play(scenario: Scenario, definition: JsonObject, input: Json, ex
   return simulate(compileMachine(definition), input, {
     startMs,
     execution: {
-      id: `${prefix}:execution:machine:${name}`,
+      id: scenario.type === "EXPRESS" ? `${prefix}:express:machine:${name}:run` : `${prefix}:execution:machine:${name}`,
       name,
       roleArn: "arn:aws:iam::111111111111:role/sfn_role_1",
       startTime: formatTimestamp(startMs),
@@ -115,18 +115,28 @@ function endingSteps(then: NonNullable<Call["then"]>): readonly TaskStep[] {
 function functionSteps(behaviour: Behaviour, task: StartTask): readonly TaskStep[] {
   if (behaviour.behavior === "delay") return [{ does: "start" }, ...functionSteps(behaviour.then!, task).map((step) => ({ ...step, afterMs: behaviour.seconds! * 1000 }))];
   if (behaviour.behavior === "raise") return [{ does: "fail", error: behaviour.error!, ...(behaviour.cause === undefined ? {} : { cause: JSON.stringify(behaviour.cause) }) }];
-  const payload = task.kind === "lambda" ? task.input : ((task.input as JsonObject).Payload ?? {});
-  const answer = answerOf(behaviour, payload);
-  return [{ does: "succeed", output: task.kind === "lambda" ? answer : invocation(answer) }];
+  if (task.kind === "lambda") return [{ does: "succeed", output: answerOf(behaviour, task.input) }];
+  const { Payload, LogType } = task.input as JsonObject;
+  const answer = invocation(answerOf(behaviour, typeof Payload === "string" ? parsed(Payload) : (Payload ?? {})));
+  return [{ does: "succeed", output: LogType === "Tail" ? { ...answer, LogResult: "log" } : answer }];
 }
 
 function answerOf(behaviour: Behaviour, payload: Json): Json {
   if (behaviour.behavior === "constant") return behaviour.value ?? null;
-  if (behaviour.behavior === "prefix") return `${behaviour.prefix}${String(payload)}`;
+  if (behaviour.behavior === "prefix") return `${behaviour.prefix}${typeof payload === "string" ? payload : JSON.stringify(payload).replaceAll('"', "'")}`;
   return behaviour.behavior === "repeat" ? behaviour.text!.repeat(behaviour.count!) : payload;
 }
 
-const invocation = (Payload: Json): Json => ({
+/** Lambda takes JSON text; what is none reaches the function as a string. */
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+const invocation = (Payload: Json): JsonObject => ({
   ExecutedVersion: "$LATEST",
   Payload,
   SdkHttpMetadata: {},
@@ -164,7 +174,8 @@ async function nestedSteps(scenario: Scenario, behaviour: Behaviour, task: Start
   if (!target || !recorded) return recorded ? callSteps(recorded) : [];
   const input = typeof Input === "string" ? (JSON.parse(Input) as Json) : (Input ?? {});
   const child = await play(scenario, target.definition, input);
+  const undescribed = child.error === "Lambda.ResourceNotFoundException";
   const agrees = task.pattern !== "sync" || (child.status === "SUCCEEDED") === (recorded.then?.succeed !== undefined);
-  if (!agrees) throw new Error(`The nested machine ended ${child.status}, which is not what was recorded.`);
+  if (!agrees && !undescribed) throw new Error(`The nested machine ended ${child.status}, which is not what was recorded.`);
   return callSteps(recorded);
 }

@@ -187,7 +187,7 @@ function isAbout(event: Event, wait: Branch["wait"]): boolean {
 function* timerFired(run: Run, timer: number): Asking<void> {
   if (run.state.timer === timer) {
     delete run.state.timer;
-    return endExecution(run, "TIMED_OUT", { error: "States.Timeout" });
+    return endExecution(run, "TIMED_OUT", {});
   }
   const branch = run.state.branches.find(({ wait }) => wait?.for === "timer" && wait.timer === timer);
   if (branch?.wait?.for !== "timer") return;

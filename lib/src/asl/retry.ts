@@ -72,8 +72,10 @@ function* caught(run: Run, branch: DraftBranch, spec: StateSpec, catcher: Catche
 function* failBranch(run: Run, branch: DraftBranch, { failure }: StateFailure): Asking<void> {
   const parent = parentOf(run, branch);
   if (!parent) return endExecution(run, "FAILED", failure);
+  const { type } = specOf(run, branch);
   halt(run, branch);
   if (specOf(run, parent).map) emit(run, branch, "MapIterationFailed", { name: parent.state, index: branch.index });
+  if (type !== "Fail") emit(run, branch, `${type}StateAborted`);
   for (const sibling of childrenOf(run, parent)) if (!sibling.halted) stop(run, sibling, true);
   parent.lastEventId = branch.lastEventId;
   yield* fail(run, parent, new StateFailure(failure));

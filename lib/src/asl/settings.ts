@@ -15,6 +15,7 @@ export function* integerOf(setting: Setting, scope: Scope): Asking<number> {
 export function* numberOf(setting: Setting, scope: Scope): Asking<number> {
   const value = yield* valueOf(setting.query, scope);
   if (typeof value === "number") return value;
+  if (setting.byPath && typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
   throw setting.byPath ? notInteger(setting, value) : queryFailure(unexpectedType(setting.text, setting.field, "number", value), setting.field);
 }
 

@@ -143,7 +143,7 @@ class PathReader {
     if (quote !== "'" && quote !== '"') this.fail();
     let text = "";
     while (this.text[this.at] !== quote) {
-      if (this.text[this.at] === "\\") this.at++;
+      if (this.text[this.at] === "\\" && (this.text[this.at + 1] === quote || this.text[this.at + 1] === "\\")) this.at++;
       if (this.at >= this.text.length) this.fail();
       text += this.text[this.at++];
     }

@@ -40,10 +40,10 @@ const shared = ({ kind, type, action }: Resource): Record<string, unknown> => (k
 
 export function* enterTask(run: Run, branch: DraftBranch, spec: StateSpec): Asking<void> {
   const token = run.random.uuid();
-  const input = yield* argumentsOf(run, branch, spec, { taskToken: token });
+  const resource = resourceOf(spec.resource!);
+  const input = yield* argumentsOf(run, branch, spec, resource.pattern === "requestResponse" ? {} : { taskToken: token });
   const roleArn = yield* maybe(spec.roleArn, run, branch, branch.input);
   const clocks = yield* clocksOf(run, branch, spec);
-  const resource = resourceOf(spec.resource!);
   emit(run, branch, `${resource.events}Scheduled`, scheduled(run, spec, resource, { input, roleArn, ...clocks }));
   const task = serial(run);
   run.commands.push(command(branch, spec, resource, { task, token, input, roleArn, ...clocks }));

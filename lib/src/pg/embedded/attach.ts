@@ -1,16 +1,7 @@
 // The asking side: finds the data directory's supervisor or starts one, and stays attached to it. If the supervisor
 // is killed, the attachment brings a new one up, which adopts the PostgreSQL that went on running.
 import { spawn, type ChildProcess } from "node:child_process";
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-} from "node:fs";
+import { accessSync, closeSync, constants, existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { hostname } from "node:os";
 import { join, parse } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,7 +13,7 @@ import {
   type EmbeddedServer,
 } from "./contract.ts";
 import { connectControl, type Connection } from "./control.ts";
-import { boundLog } from "./log.ts";
+import { boundLog, openLog } from "./log.ts";
 import { readRecord, recordTouchedAtMs, type LiveServer } from "./record.ts";
 
 const patienceMs = 120_000;
@@ -150,7 +141,7 @@ function supervisorStarter(dataDir: string, background: boolean): { ensure(): vo
 function spawnSupervisor(dataDir: string): ChildProcess {
   const logPath = join(dataDir, "supervisor.log");
   boundLog(logPath);
-  const log = openSync(logPath, "a", 0o600);
+  const log = openLog(logPath);
   const { NODE_OPTIONS: _, ...env } = process.env;
   const options = {
     detached: true,

@@ -6,24 +6,27 @@ export interface Audience {
   join(socket: Socket): void;
   /** Tells everybody attached, and everybody who comes later. */
   announce(greeting: Greeting): void;
-  /** Fulfilled, once and for good, when nobody has been attached for the idle time. Who comes later is cut. */
+  /** From now on, whoever comes is cut. */
+  close(): void;
+  /** Fulfilled, once and for good, when nobody has been attached for the idle time; the audience is closed then. */
   readonly deserted: Promise<void>;
 }
 
 export function makeAudience(idleMs: number): Audience {
   const attached = new Set<Socket>();
   let greeting: Greeting = { kind: "starting" };
-  let isDeserted = false;
+  let isClosed = false;
   let desert = (): void => {};
   const deserted = new Promise<void>((resolve) => (desert = resolve));
+  const close = (): void => void (isClosed = true);
   const leave = (): void => {
-    isDeserted = true;
+    close();
     desert();
   };
   let idle = setTimeout(leave, idleMs);
 
   function join(socket: Socket): void {
-    if (isDeserted) return void socket.destroy();
+    if (isClosed) return void socket.destroy();
     clearTimeout(idle);
     attached.add(socket);
     socket.once("close", () => part(socket));
@@ -41,5 +44,5 @@ export function makeAudience(idleMs: number): Audience {
     for (const socket of attached) greet(socket, next);
   }
 
-  return { join, announce, deserted };
+  return { join, announce, close, deserted };
 }

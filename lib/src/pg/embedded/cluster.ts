@@ -10,7 +10,7 @@ import {
   openSync,
   readFileSync,
 } from "node:fs";
-import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { totalmem } from "node:os";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ export async function openCluster(
   sweep(place);
   if (!existsSync(directory)) await makeCluster(place, binaries, account);
   checkCluster(directory, binaries);
-  writeFileSync(join(directory, settingsFile), settingsText(totalmem(), process.platform));
+  writePrivately(join(directory, settingsFile), settingsText(totalmem(), process.platform));
   return { directory, password: readFileSync(join(directory, passwordFile), "utf8").trim() };
 }
 
@@ -59,7 +59,7 @@ async function makeCluster(place: string, binaries: Binaries, account: Account |
     if (account !== undefined)
       for (const path of [fresh, passwordSource]) chownSync(path, account.uid, account.gid);
     await initdb(fresh, passwordSource, { binaries, account });
-    finishCluster(fresh, password, account);
+    finishCluster(fresh, password);
     renameSync(fresh, join(place, "cluster"));
     flush(place);
   } finally {
@@ -89,13 +89,14 @@ async function initdb(
 export const isDiskFull = (output: string): boolean =>
   /No space left on device|ENOSPC|not enough space/i.test(output);
 
-function finishCluster(directory: string, password: string, account: Account | undefined): void {
-  const [secret, own] = [passwordFile, settingsFile].map((name) => join(directory, name)) as [string, string];
+function finishCluster(directory: string, password: string): void {
+  const [secret, main] = [passwordFile, "postgresql.conf"].map((name) => join(directory, name)) as [
+    string,
+    string,
+  ];
   writePrivately(secret, password + "\n");
-  writeFileSync(own, "", { mode: 0o600 });
-  appendFileSync(join(directory, "postgresql.conf"), `\ninclude '${settingsFile}'\n`);
-  if (account !== undefined) for (const path of [secret, own]) chownSync(path, account.uid, account.gid);
-  for (const path of [secret, join(directory, "postgresql.conf"), directory]) flush(path);
+  appendFileSync(main, `\ninclude '${settingsFile}'\n`);
+  for (const path of [secret, main, directory]) flush(path);
 }
 
 function checkCluster(directory: string, binaries: Binaries): void {

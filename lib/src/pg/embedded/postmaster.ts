@@ -1,7 +1,7 @@
 // Starts, adopts, watches and stops the one PostgreSQL of a cluster. Only the holder of the data directory's lock
 // calls this, so there is never a second one.
 import { spawn } from "node:child_process";
-import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, fstatSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { parse } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,6 +9,7 @@ import type { Binaries } from "./binaries.ts";
 import { isDiskFull } from "./cluster.ts";
 import { plainEnvironment, runCommand, type Account } from "./command.ts";
 import { embeddedErrors, type EmbeddedErrorCode } from "./contract.ts";
+import { openLog } from "./log.ts";
 import { disarmPidFile, findPostmaster, isPostmasterOf, readPidFile } from "./pidfile.ts";
 
 export interface PostmasterPlan {
@@ -106,7 +107,7 @@ export async function startOn(plan: PostmasterPlan, port: number): Promise<Postm
 }
 
 async function tryStart(plan: PostmasterPlan, port: number): Promise<Postmaster | string> {
-  const log = openSync(plan.logPath, "a", 0o600);
+  const log = openLog(plan.logPath);
   const logStart = fstatSync(log).size;
   try {
     const launched = process.platform === "win32" ? await launchByPgCtl(plan, port) : launch(plan, port, log);

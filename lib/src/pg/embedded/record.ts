@@ -1,9 +1,9 @@
 // server.json in the data directory: how the others find the supervisor and the server. Only its owner may read it,
 // since it holds the password and the token that the supervisor asks for. It is written whole or not at all, and
 // touched every few seconds, which tells another machine that shares the directory that somebody is alive.
-import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { chownSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 export interface ServerRecord {
   /** Where PostgreSQL listens, or did last: it is asked for again, so that URLs stay good over a restart. */
@@ -39,10 +39,12 @@ export function writeRecord(dataDir: string, record: ServerRecord): void {
   writePrivately(recordPath(dataDir), JSON.stringify(record, null, 2) + "\n");
 }
 
-/** Throws if the record is gone, as it is when somebody deleted the data directory. */
-export function touchRecord(dataDir: string): void {
+/** Touches the record if it is still the one with this token; false if it was deleted, and perhaps made anew. */
+export function touchRecord(dataDir: string, token: string): boolean {
+  if (readRecord(dataDir).live?.token !== token) return false;
   const now = new Date();
   utimesSync(recordPath(dataDir), now, now);
+  return true;
 }
 
 export const recordTouchedAtMs = (dataDir: string): number =>
@@ -53,5 +55,13 @@ export function writePrivately(path: string, text: string): void {
   const fresh = `${path}.${process.pid}.new`;
   rmSync(fresh, { force: true });
   writeFileSync(fresh, text, { mode: 0o600, flag: "wx" });
+  giveToOwner(fresh, dirname(path));
   renameSync(fresh, path);
+}
+
+/** What root makes in another's directory is the other's, who could not go on without root otherwise. */
+export function giveToOwner(path: string, directory: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(directory);
+  chownSync(path, uid, gid);
 }

@@ -39,6 +39,8 @@ function settings(memoryBytes: number, platform: NodeJS.Platform): Record<string
     autovacuum_vacuum_insert_scale_factor: "0.1",
     autovacuum_analyze_scale_factor: "0.05",
     autovacuum_vacuum_cost_limit: "2000",
+    // Nothing subscribes: one process less.
+    max_logical_replication_workers: "0",
     timezone: "UTC",
     log_timezone: "UTC",
     log_checkpoints: "off",

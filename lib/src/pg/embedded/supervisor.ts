@@ -1,7 +1,6 @@
 // The process that owns the embedded server of one data directory: `node supervisor.js DATA_DIR`, started by the
 // first process that attaches, in a session of its own. It holds the lock, keeps PostgreSQL running as long as
 // anybody is attached, and stops it 5 s after the last one has gone. If somebody else holds the lock, it ends at once.
-import { statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -29,6 +28,7 @@ interface Server {
 
 const dataDir = process.argv[2] ?? "";
 const logPath = join(dataDir, "postgres.log");
+const token = newSecret();
 const lock = await takeLock(dataDir);
 if (lock !== undefined) {
   await supervise();
@@ -37,11 +37,10 @@ if (lock !== undefined) {
 process.exit(0);
 
 async function supervise(): Promise<void> {
-  const token = newSecret();
   const audience = makeAudience(idleMs);
   const control = await serveControl(token, audience.join);
   const live = { host: hostname(), supervisorPid: process.pid, controlPort: control.port, token };
-  const ended = Promise.race([audience.deserted, whenTerminated(), whenDirectoryGone()]);
+  const ended = Promise.race([audience.deserted, whenTerminated(), whenDirectoryGone()]).then(audience.close);
   const server = await startServer(live, audience);
   if (server !== undefined) await keepRunning(server, audience, ended);
   else await ended;
@@ -66,7 +65,7 @@ async function startServer(live: LiveServer, audience: Audience): Promise<Server
 }
 
 async function prepare(): Promise<{ plan: PostmasterPlan; password: string }> {
-  const account = await findAccount();
+  const account = await findAccount(dataDir);
   const place = await findPlace(dataDir, account);
   const binaries = await findBinaries(place, account);
   const cluster = await openCluster(place, binaries, account);
@@ -97,7 +96,7 @@ async function keepRunning(server: Server, audience: Audience, ended: Promise<vo
     audience.announce({ kind: "ready", url: server.url, version: plan.binaries.version });
   }
   await stop(postmaster, plan);
-  if (directoryExists()) writeRecord(dataDir, { port: postmaster.port });
+  if (touchRecord(dataDir, token)) writeRecord(dataDir, { port: postmaster.port });
 }
 
 /** On the same port, so that clients find it under the same URL; tries until it works or nobody cares any more. */
@@ -120,18 +119,8 @@ function whenTerminated(): Promise<void> {
 
 /** Somebody may delete the data directory: then nothing must stay behind. Keeps house on the way. */
 async function whenDirectoryGone(): Promise<void> {
-  for (;;) {
+  do {
     await sleep(housekeepingMs);
-    if (!directoryExists()) return;
     boundLog(logPath);
-  }
-}
-
-function directoryExists(): boolean {
-  try {
-    touchRecord(dataDir);
-    return statSync(dataDir).isDirectory();
-  } catch {
-    return false;
-  }
+  } while (touchRecord(dataDir, token));
 }

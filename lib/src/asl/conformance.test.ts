@@ -1,8 +1,11 @@
 // Every recorded scenario that needs nothing but the language, event by event against what AWS did.
 import { describe, expect, it } from "vitest";
-import { compareCases, compareExecution } from "../../../conformance/asl/compare.mjs";
+import { compareCases, compareError, compareExecution, compareResponse } from "../../../conformance/asl/compare.mjs";
 import type { ExecutionState, JsonObject } from "./contract.ts";
-import { play, type Scenario, scenarios } from "./corpus.fixture.ts";
+import { play, runOnce, type Scenario, scenarios } from "./corpus.fixture.ts";
+import { testState, type TestStateRequest } from "./test-state.ts";
+import { TestStateError } from "./test-state-request.ts";
+import { invalidDefinitionMessage, validateDefinition } from "./validate/index.ts";
 
 /** The state survives being kept as text between any two events. */
 const roundTrip = ({ state }: { readonly state: ExecutionState }): ExecutionState => JSON.parse(JSON.stringify(state)) as ExecutionState;
@@ -27,5 +30,57 @@ async function playCases(scenario: Scenario): Promise<void> {
 describe.each([...new Set(playable.map(areaOf))])("recorded executions: %s", (area) => {
   it.each(playable.filter((scenario) => areaOf(scenario) === area).map((scenario) => [scenario.id, scenario] as const))("%s", async (_id, scenario) => {
     await (scenario.kind === "cases" ? playCases(scenario) : playExecution(scenario));
+  });
+});
+
+interface Step {
+  readonly op?: string;
+  readonly request: Record<string, string>;
+  readonly response?: unknown;
+  readonly error?: unknown;
+  readonly clientSideError?: unknown;
+}
+
+/** The pure operations; the answer of any other is not the language's. */
+async function call(scenario: Scenario, { op, request }: Step): Promise<{ response?: unknown; error?: unknown }> {
+  if (op === "TestState") return callTestState(scenario, request as unknown as TestStateRequest);
+  const diagnostics = validateDefinition(request.definition!, request.type as Scenario["type"]);
+  if (op === "ValidateStateMachineDefinition") return { response: { diagnostics, result: diagnostics.length === 0 ? "OK" : "FAIL", truncated: false } };
+  return diagnostics.length === 0 ? {} : { error: { code: "InvalidDefinition", message: invalidDefinitionMessage(diagnostics) } };
+}
+
+async function callTestState(scenario: Scenario, request: TestStateRequest): Promise<{ response?: unknown; error?: unknown }> {
+  try {
+    return { response: await testState(request, { nowMs: 1_700_000_000_000, seed: scenario.id, runTask: (task) => runOnce(scenario, task) }) };
+  } catch (error) {
+    if (!(error instanceof TestStateError)) throw error;
+    return { error: { code: error.code, message: error.message } };
+  }
+}
+
+const pureOperations = new Set(["TestState", "ValidateStateMachineDefinition"]);
+const isPure = ({ op, error }: Step): boolean => pureOperations.has(op ?? "") || (op === "CreateStateMachine" && (error as { code?: string } | undefined)?.code === "InvalidDefinition");
+const pureApi = scenarios()
+  .filter(({ kind }) => kind === "api")
+  .map((scenario) => ({ scenario, steps: (scenario.steps as unknown as readonly Step[]).filter((step) => isPure(step) && !step.clientSideError) }))
+  .filter(({ steps }) => steps.length > 0);
+
+describe("recorded answers of TestState and of definition checks", () => {
+  it.each(pureApi.map(({ scenario, steps }) => [scenario.id, scenario, steps] as const))("%s", async (_id, scenario, steps) => {
+    for (const step of steps) {
+      const answer = await call(scenario, step);
+      if (step.error) expect(compareError(step.error, answer.error ?? {}, scenario), JSON.stringify(answer)).toMatchObject({ ok: true });
+      else if (step.response) expect(compareResponse(step.response, answer.response ?? answer.error, scenario)).toMatchObject({ ok: true });
+    }
+  });
+});
+
+describe("recorded definitions", () => {
+  it("finds no fault in a machine that AWS took", () => {
+    const faults = playable
+      .flatMap(({ id, definition, type, cases = [] }) => [definition, ...cases.map((each) => each.definition)].map((each) => ({ id, type, each })))
+      .filter(({ each }) => each !== undefined)
+      .flatMap(({ id, type, each }) => validateDefinition(JSON.stringify(each), type).map((diagnostic) => ({ id, ...diagnostic })));
+    expect(faults).toEqual([]);
   });
 });

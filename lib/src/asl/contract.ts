@@ -14,10 +14,11 @@ export interface ExecutionIdentity {
   /** Execution ARN. */
   readonly id: string;
   readonly name: string;
-  readonly roleArn: string;
+  readonly roleArn: string | null;
   /** ISO 8601. */
   readonly startTime: string;
-  readonly redriveCount: number;
+  /** Left out where there is no redrive: in TestState. */
+  readonly redriveCount?: number;
   readonly machineId: string;
   readonly machineName: string;
 }

@@ -51,6 +51,13 @@ export const scenarios = (): readonly Scenario[] =>
 const startMs = 1_700_000_000_000;
 const prefix = "arn:aws:states:us-east-1:111111111111";
 
+/** A task of the scenario, run once by itself: for TestState. */
+export async function runOnce(scenario: Scenario, task: StartTask): Promise<{ readonly output: Json } | Failure> {
+  const end = (await stepsOf(scenario, task, new Map())).at(-1);
+  if (end?.does === "succeed") return { output: end.output };
+  return end?.does === "fail" ? { ...(end.error === undefined ? {} : { error: end.error }), ...(end.cause === undefined ? {} : { cause: end.cause }) } : {};
+}
+
 /** Runs one machine of a scenario to its end. */
 export function play(scenario: Scenario, definition: JsonObject, input: Json, extra: Partial<SimulationOptions> = {}): Promise<Simulation> {
   const name = scenario.executionName ?? "execution-name";

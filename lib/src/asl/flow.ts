@@ -6,13 +6,18 @@ import { type Asking, type Query, valueOf } from "./query/query.ts";
 import { type DraftBranch, emit, fittingText, type Run, scopeOf, type ScopeExtras, textOf } from "./run.ts";
 
 /** The input after InputPath; in JSONata the raw input. */
-export const effectiveInput = (run: Run, branch: DraftBranch, spec: StateSpec): Json =>
-  spec.inputPath ? spec.inputPath.now!(scopeOf(run, branch, branch.input)) : branch.input;
+export function effectiveInput(run: Run, branch: DraftBranch, spec: StateSpec): Json {
+  const input = spec.inputPath ? spec.inputPath.now!(scopeOf(run, branch, branch.input)) : branch.input;
+  if (spec.language === "JSONPath") run.inspect?.("afterInputPath", input);
+  return input;
+}
 
 /** What a state works on: Parameters or Arguments where there are any. */
 export function* argumentsOf(run: Run, branch: DraftBranch, spec: StateSpec, extras: ScopeExtras = {}): Asking<Json> {
   const input = effectiveInput(run, branch, spec);
-  return spec.parameters ? yield* valueOf(spec.parameters, scopeOf(run, branch, input, extras)) : input;
+  const value = spec.parameters ? yield* valueOf(spec.parameters, scopeOf(run, branch, input, extras)) : input;
+  run.inspect?.(spec.language === "JSONPath" ? "afterParameters" : "afterArguments", value);
+  return value;
 }
 
 /** Everything that leaves a state. */
@@ -31,7 +36,9 @@ export function* leaveWithResult(run: Run, branch: DraftBranch, spec: StateSpec,
 function* shapePaths(run: Run, branch: DraftBranch, spec: StateSpec, result: Json): Asking<Leaving> {
   const selected = spec.resultSelector ? spec.resultSelector.now!(scopeOf(run, branch, result)) : result;
   const assigned = spec.assign?.now!(scopeOf(run, branch, selected));
+  run.inspect?.("afterResultSelector", selected);
   const combined = spec.resultPath(branch.input, selected);
+  run.inspect?.("afterResultPath", combined);
   return { output: outputOf(run, branch, spec, combined), next: spec.next, assigned };
 }
 

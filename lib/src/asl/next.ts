@@ -43,11 +43,14 @@ export function next(machine: Machine, state: ExecutionState | undefined, event:
 async function answer(work: Asking<void>, first: unknown, run: Run, { evaluator = evaluateHere }: NextOptions): Promise<Decision> {
   let step: IteratorResult<unknown, void> = { done: false, value: first };
   while (!step.done) {
+    let value: unknown;
     try {
-      step = work.next(await evaluator(step.value as Parameters<typeof evaluator>[0]));
+      value = await evaluator(step.value as Parameters<typeof evaluator>[0]);
     } catch (error) {
       step = work.throw(error);
+      continue;
     }
+    step = work.next(value);
   }
   return decisionOf(run);
 }
@@ -213,8 +216,9 @@ function* redrive(run: Run): Asking<void> {
   const { state } = run;
   if (state.status === "RUNNING" || state.status === "SUCCEEDED") return;
   state.status = "RUNNING";
-  state.execution = { ...state.execution, redriveCount: state.execution.redriveCount + 1 };
-  append(run, state.branches[0]!, "ExecutionRedriven", { redriveCount: state.execution.redriveCount });
+  const redriveCount = (state.execution.redriveCount ?? 0) + 1;
+  state.execution = { ...state.execution, redriveCount };
+  append(run, state.branches[0]!, "ExecutionRedriven", { redriveCount });
   startTimeout(run);
   for (const branch of [...state.branches]) {
     delete branch.halted;

@@ -23,6 +23,10 @@ export interface Run {
   readonly ready: DraftBranch[];
   readonly keepHistory: boolean;
   readonly texts: TextCache;
+  /** TestState looks at what each step of the data flow gives. */
+  readonly inspect?: (name: string, value: Json) => void;
+  /** TestState may bring a context object of its own. */
+  readonly context?: JsonObject;
 }
 
 /** The output of a state is the input of the next, so a value is turned into text once. */
@@ -143,6 +147,7 @@ function variablesOf(run: Run, branch: DraftBranch): Readonly<Record<string, Jso
 
 /** The context object: $$ and $states.context. */
 function contextOf(run: Run, branch: DraftBranch, extras: ScopeExtras): JsonObject {
+  if (run.context) return run.context;
   const { execution, input } = run.state;
   return {
     Execution: {
@@ -151,7 +156,7 @@ function contextOf(run: Run, branch: DraftBranch, extras: ScopeExtras): JsonObje
       StartTime: execution.startTime,
       Name: execution.name,
       RoleArn: execution.roleArn,
-      RedriveCount: execution.redriveCount,
+      ...(execution.redriveCount === undefined ? {} : { RedriveCount: execution.redriveCount }),
     },
     StateMachine: { Id: execution.machineId, Name: execution.machineName },
     State: stateContext(run, branch),
@@ -160,9 +165,11 @@ function contextOf(run: Run, branch: DraftBranch, extras: ScopeExtras): JsonObje
   };
 }
 
+const isRetriable: Readonly<Partial<Record<string, boolean>>> = { Task: true, Map: true, Parallel: true };
+
 function stateContext(run: Run, branch: DraftBranch): JsonObject {
   const context = { Name: branch.state, EnteredTime: formatTimestamp(branch.enteredMs) };
-  return specOf(run, branch).type === "Task" ? { ...context, RetryCount: retryCount(branch) } : context;
+  return isRetriable[specOf(run, branch).type] ? { ...context, RetryCount: retryCount(branch) } : context;
 }
 
 export const retryCount = (branch: DraftBranch): number => (branch.retries ?? []).reduce((sum, each) => sum + each, 0);

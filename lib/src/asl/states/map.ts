@@ -34,13 +34,13 @@ function* concurrencyOf(run: Run, branch: DraftBranch, map: MapSpec): Asking<num
   return value;
 }
 
-function* itemsOf(run: Run, branch: DraftBranch, spec: StateSpec, input: Json): Asking<readonly Json[]> {
+export function* itemsOf(run: Run, branch: DraftBranch, spec: StateSpec, input: Json): Asking<readonly Json[]> {
   const { items, itemsField } = spec.map!;
   const value = items ? yield* valueOf(items, scopeOf(run, branch, input)) : input;
   if (Array.isArray(value)) return value as readonly Json[];
   if (itemsField !== undefined) throw queryFailure(unexpectedType(itemsField, "Items", "array", value), "Items");
   if (spec.language === "JSONata") throw queryFailure(`Map state input must be an array but was: ${JSON.stringify(value)}`);
-  throw runtimeFailure(`Reference path "${String(spec.definition.ItemsPath ?? "$")}" must point to array.`);
+  throw runtimeFailure(`Reference path "${String(spec.definition.ItemsPath ?? "$")}" must point to array.`.replace('"$$', '"$'));
 }
 
 /** The input of each iteration: the item, or what ItemSelector makes of it. */

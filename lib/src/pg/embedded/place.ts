@@ -19,6 +19,8 @@ export async function findPlace(dataDir: string, account: Account | undefined): 
   const place = join(shelter, randomBytes(8).toString("hex"));
   mkdirSync(place, { recursive: true });
   for (const folder of [shelter, place]) chmodSync(folder, 0o755);
+  // For the person who wonders whether this can be deleted.
+  writePrivately(join(place, "belongs-to"), dataDir + "\n");
   writePrivately(pointer, place + "\n");
   return followPointer(pointer);
 }

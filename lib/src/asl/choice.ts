@@ -48,7 +48,10 @@ export const comparisons: ReadonlyMap<string, Comparison> = new Map<string, Comp
 ]);
 
 /** Tests of what the variable is; `undefined` stands for a path that finds nothing. */
-export const typeTests: ReadonlyMap<string, (value: Json) => boolean> = new Map<string, (value: Json) => boolean>([
+export const typeTests: ReadonlyMap<string, (value: Json) => boolean> = new Map<
+  string,
+  (value: Json) => boolean
+>([
   ["IsNull", (value) => value === null],
   ["IsString", (value) => typeof value === "string"],
   ["IsNumeric", (value) => typeof value === "number"],
@@ -66,8 +69,14 @@ export function compileRule(rule: JsonObject): Condition {
   return compileTest(rule, compileReference(rule.Variable as string));
 }
 
-const every = (rules: readonly Condition[]): Condition => (scope) => rules.every((rule) => rule(scope));
-const some = (rules: readonly Condition[]): Condition => (scope) => rules.some((rule) => rule(scope));
+const every =
+  (rules: readonly Condition[]): Condition =>
+  (scope) =>
+    rules.every((rule) => rule(scope));
+const some =
+  (rules: readonly Condition[]): Condition =>
+  (scope) =>
+    rules.some((rule) => rule(scope));
 
 function compileTest(rule: JsonObject, variable: Reference): Condition {
   for (const [operator, operand] of Object.entries(rule)) {
@@ -82,15 +91,19 @@ function compileTest(rule: JsonObject, variable: Reference): Condition {
   throw new Error(`A choice rule must have an operator: ${JSON.stringify(rule)}`);
 }
 
-const comparePaths = (left: Reference, right: Reference, compare: Comparison): Condition => (scope) =>
-  compare(read(left, scope), read(right, scope));
+const comparePaths =
+  (left: Reference, right: Reference, compare: Comparison): Condition =>
+  (scope) =>
+    compare(read(left, scope), read(right, scope));
 
 function read(reference: Reference, scope: Scope): Json {
   try {
     return reference.read(scope);
   } catch (error) {
     if (!(error instanceof PathMissing)) throw error;
-    throw runtimeFailure(`Invalid path '${reference.text}': The choice state's condition path references an invalid value.`);
+    throw runtimeFailure(
+      `Invalid path '${reference.text}': The choice state's condition path references an invalid value.`,
+    );
   }
 }
 
@@ -120,7 +133,8 @@ export function compileCondition(value: Json, location: string): (scope: Scope) 
 
 /** How the service words a result of the wrong type. */
 export function unexpectedType(field: Json, location: string, expected: string, value: Json): string {
-  const expression = typeof field === "string" ? field.replace(/^\{%\s*|\s*%\}$/g, "") : JSON.stringify(field);
+  const expression =
+    typeof field === "string" ? field.replace(/^\{%\s*|\s*%\}$/g, "") : JSON.stringify(field);
   return `The JSONata expression '${expression}' specified for the field '${location}' returned an unexpected result type. Expected '${expected}', but was '${typeName(value)}' for value: ${JSON.stringify(value)}`;
 }
 

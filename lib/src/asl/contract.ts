@@ -42,7 +42,11 @@ export type Happening =
   | { readonly type: "taskStarted"; readonly task: number; readonly workerName?: string }
   | { readonly type: "taskSubmitted"; readonly task: number; readonly output: Json }
   | { readonly type: "taskSucceeded"; readonly task: number; readonly output: Json }
-  | ({ readonly type: "taskFailed"; readonly task: number; readonly phase?: "schedule" | "start" | "submit" | "run" } & Failure)
+  | ({
+      readonly type: "taskFailed";
+      readonly task: number;
+      readonly phase?: "schedule" | "start" | "submit" | "run";
+    } & Failure)
   | { readonly type: "taskTimedOut"; readonly task: number; readonly clock: "timeout" | "heartbeat" }
   | { readonly type: "timerFired"; readonly timer: number }
   | { readonly type: "itemsRead"; readonly reader: number; readonly body: string }
@@ -115,11 +119,25 @@ export type Command =
   | { readonly type: "cancelTask"; readonly task: number }
   | { readonly type: "startTimer"; readonly timer: number; readonly dueMs: number }
   | { readonly type: "cancelTimer"; readonly timer: number }
-  | { readonly type: "readItems"; readonly reader: number; readonly resource: string; readonly parameters: JsonObject }
+  | {
+      readonly type: "readItems";
+      readonly reader: number;
+      readonly resource: string;
+      readonly parameters: JsonObject;
+    }
   | StartMapRun
   | { readonly type: "cancelMapRun"; readonly mapRun: number }
-  | { readonly type: "writeResults"; readonly mapRun: number; readonly bucket: string; readonly files: readonly ResultFile[] }
-  | ({ readonly type: "end"; readonly status: Exclude<ExecutionStatus, "RUNNING">; readonly output?: Json } & Failure);
+  | {
+      readonly type: "writeResults";
+      readonly mapRun: number;
+      readonly bucket: string;
+      readonly files: readonly ResultFile[];
+    }
+  | ({
+      readonly type: "end";
+      readonly status: Exclude<ExecutionStatus, "RUNNING">;
+      readonly output?: Json;
+    } & Failure);
 
 export interface ResultFile {
   readonly key: string;
@@ -139,10 +157,27 @@ export interface HistoryEvent {
 /** What a branch waits for. */
 export type Wait =
   | { readonly for: "timer"; readonly timer: number; readonly reason: "wait" | "retry" | "turn" }
-  | { readonly for: "task"; readonly task: number; readonly token: string; readonly phase: "scheduled" | "started" | "submitted" }
+  | {
+      readonly for: "task";
+      readonly task: number;
+      readonly token: string;
+      readonly phase: "scheduled" | "started" | "submitted";
+    }
   | ChildrenWait
-  | { readonly for: "items"; readonly reader: number; readonly mapRunArn: string; readonly pending: readonly JsonObject[]; readonly items: readonly Json[] }
-  | { readonly for: "mapRun"; readonly mapRun: number; readonly mapRunArn: string; readonly children: number; readonly tolerance: Tolerance }
+  | {
+      readonly for: "items";
+      readonly reader: number;
+      readonly mapRunArn: string;
+      readonly pending: readonly JsonObject[];
+      readonly items: readonly Json[];
+    }
+  | {
+      readonly for: "mapRun";
+      readonly mapRun: number;
+      readonly mapRunArn: string;
+      readonly children: number;
+      readonly tolerance: Tolerance;
+    }
   | { readonly for: "results"; readonly mapRun: number; readonly output: Json };
 
 export interface Iteration {

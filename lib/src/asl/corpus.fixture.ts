@@ -14,7 +14,11 @@ export interface Scenario {
   readonly tasks?: Readonly<Record<string, Behaviour>>;
   readonly machines?: Readonly<Record<string, { readonly type: string; readonly definition: JsonObject }>>;
   readonly s3Objects?: readonly { readonly bucket: string; readonly key: string; readonly body: string }[];
-  readonly cases?: readonly { readonly definition?: JsonObject; readonly input: Json; readonly expected: JsonObject }[];
+  readonly cases?: readonly {
+    readonly definition?: JsonObject;
+    readonly input: Json;
+    readonly expected: JsonObject;
+  }[];
   readonly steps?: readonly Readonly<Record<string, unknown>>[];
   readonly executionName?: string;
 }
@@ -46,26 +50,46 @@ export interface Behaviour {
 }
 
 export const scenarios = (): readonly Scenario[] =>
-  (loadCorpus(new URL("../../../conformance/asl/corpus", import.meta.url).pathname) as { scenario: Scenario }[]).map(({ scenario }) => scenario);
+  (
+    loadCorpus(new URL("../../../conformance/asl/corpus", import.meta.url).pathname) as {
+      scenario: Scenario;
+    }[]
+  ).map(({ scenario }) => scenario);
 
 const startMs = 1_700_000_000_000;
 const prefix = "arn:aws:states:us-east-1:111111111111";
 
 /** A task of the scenario, run once by itself: for TestState. */
-export async function runOnce(scenario: Scenario, task: StartTask): Promise<{ readonly output: Json } | Failure> {
+export async function runOnce(
+  scenario: Scenario,
+  task: StartTask,
+): Promise<{ readonly output: Json } | Failure> {
   const end = (await stepsOf(scenario, task, new Map())).at(-1);
   if (end?.does === "succeed") return { output: end.output };
-  return end?.does === "fail" ? { ...(end.error === undefined ? {} : { error: end.error }), ...(end.cause === undefined ? {} : { cause: end.cause }) } : {};
+  return end?.does === "fail"
+    ? {
+        ...(end.error === undefined ? {} : { error: end.error }),
+        ...(end.cause === undefined ? {} : { cause: end.cause }),
+      }
+    : {};
 }
 
 /** Runs one machine of a scenario to its end. */
-export function play(scenario: Scenario, definition: JsonObject, input: Json, extra: Partial<SimulationOptions> = {}): Promise<Simulation> {
+export function play(
+  scenario: Scenario,
+  definition: JsonObject,
+  input: Json,
+  extra: Partial<SimulationOptions> = {},
+): Promise<Simulation> {
   const name = scenario.executionName ?? "execution-name";
   const calls = new Map<string, number>();
   return simulate(compileMachine(definition), input, {
     startMs,
     execution: {
-      id: scenario.type === "EXPRESS" ? `${prefix}:express:machine:${name}:run` : `${prefix}:execution:machine:${name}`,
+      id:
+        scenario.type === "EXPRESS"
+          ? `${prefix}:express:machine:${name}:run`
+          : `${prefix}:execution:machine:${name}`,
       name,
       roleArn: "arn:aws:iam::111111111111:role/sfn_role_1",
       startTime: formatTimestamp(startMs),
@@ -73,12 +97,19 @@ export function play(scenario: Scenario, definition: JsonObject, input: Json, ex
       machineName: "machine",
     },
     tasks: (task) => stepsOf(scenario, task, calls),
-    objects: (_resource, { Bucket, Key }) => scenario.s3Objects?.find(({ bucket, key }) => bucket === Bucket && key === Key)?.body ?? { error: "S3.NoSuchKeyException" },
+    objects: (_resource, { Bucket, Key }) =>
+      scenario.s3Objects?.find(({ bucket, key }) => bucket === Bucket && key === Key)?.body ?? {
+        error: "S3.NoSuchKeyException",
+      },
     ...extra,
   });
 }
 
-function stepsOf(scenario: Scenario, task: StartTask, calls: Map<string, number>): readonly TaskStep[] | Promise<readonly TaskStep[]> {
+function stepsOf(
+  scenario: Scenario,
+  task: StartTask,
+  calls: Map<string, number>,
+): readonly TaskStep[] | Promise<readonly TaskStep[]> {
   const { key, behaviour } = behaviourOf(scenario, task);
   if (!behaviour) return [{ does: "fail", ...noSuchFunction(functionName(task)) }];
   const count = calls.get(key) ?? 0;
@@ -93,9 +124,14 @@ function stepsOf(scenario: Scenario, task: StartTask, calls: Map<string, number>
 const functionName = ({ input, resource, kind }: StartTask): string =>
   kind === "lambda" ? resource : String((input as JsonObject | null)?.FunctionName ?? "");
 
-function behaviourOf({ tasks = {} }: Scenario, task: StartTask): { key: string; behaviour: Behaviour | undefined } {
+function behaviourOf(
+  { tasks = {} }: Scenario,
+  task: StartTask,
+): { key: string; behaviour: Behaviour | undefined } {
   const name = functionName(task);
-  const key = [task.resource, name, name.split(":function:")[1]?.split(":")[0] ?? name].find((each) => Object.hasOwn(tasks, each));
+  const key = [task.resource, name, name.split(":function:")[1]?.split(":")[0] ?? name].find((each) =>
+    Object.hasOwn(tasks, each),
+  );
   return { key: key ?? "", behaviour: key === undefined ? undefined : tasks[key] };
 }
 
@@ -109,8 +145,18 @@ const noSuchFunction = (name: string): Failure => {
 
 function callSteps(call: Call): readonly TaskStep[] {
   if (call.submitFail) return [{ does: "fail", phase: "submit", ...call.submitFail }];
-  if (call.submit === undefined) return call.fail ? [{ does: "fail", ...call.fail }] : call.succeed === undefined ? [] : [{ does: "succeed", output: call.succeed }];
-  const beats = call.heartbeats ? Array.from({ length: call.heartbeats.count }, (): TaskStep => ({ does: "heartbeat", afterMs: call.heartbeats!.afterSeconds * 1000 })) : [];
+  if (call.submit === undefined)
+    return call.fail
+      ? [{ does: "fail", ...call.fail }]
+      : call.succeed === undefined
+        ? []
+        : [{ does: "succeed", output: call.succeed }];
+  const beats = call.heartbeats
+    ? Array.from({ length: call.heartbeats.count }, (): TaskStep => ({
+        does: "heartbeat",
+        afterMs: call.heartbeats!.afterSeconds * 1000,
+      }))
+    : [];
   return [{ does: "submit", output: call.submit }, ...beats, ...endingSteps(call.then ?? {})];
 }
 
@@ -120,17 +166,34 @@ function endingSteps(then: NonNullable<Call["then"]>): readonly TaskStep[] {
 }
 
 function functionSteps(behaviour: Behaviour, task: StartTask): readonly TaskStep[] {
-  if (behaviour.behavior === "delay") return [{ does: "start" }, ...functionSteps(behaviour.then!, task).map((step) => ({ ...step, afterMs: behaviour.seconds! * 1000 }))];
-  if (behaviour.behavior === "raise") return [{ does: "fail", error: behaviour.error!, ...(behaviour.cause === undefined ? {} : { cause: JSON.stringify(behaviour.cause) }) }];
+  if (behaviour.behavior === "delay")
+    return [
+      { does: "start" },
+      ...functionSteps(behaviour.then!, task).map((step) => ({
+        ...step,
+        afterMs: behaviour.seconds! * 1000,
+      })),
+    ];
+  if (behaviour.behavior === "raise")
+    return [
+      {
+        does: "fail",
+        error: behaviour.error!,
+        ...(behaviour.cause === undefined ? {} : { cause: JSON.stringify(behaviour.cause) }),
+      },
+    ];
   if (task.kind === "lambda") return [{ does: "succeed", output: answerOf(behaviour, task.input) }];
   const { Payload, LogType } = task.input as JsonObject;
-  const answer = invocation(answerOf(behaviour, typeof Payload === "string" ? parsed(Payload) : (Payload ?? {})));
+  const answer = invocation(
+    answerOf(behaviour, typeof Payload === "string" ? parsed(Payload) : (Payload ?? {})),
+  );
   return [{ does: "succeed", output: LogType === "Tail" ? { ...answer, LogResult: "log" } : answer }];
 }
 
 function answerOf(behaviour: Behaviour, payload: Json): Json {
   if (behaviour.behavior === "constant") return behaviour.value ?? null;
-  if (behaviour.behavior === "prefix") return `${behaviour.prefix}${typeof payload === "string" ? payload : JSON.stringify(payload).replaceAll('"', "'")}`;
+  if (behaviour.behavior === "prefix")
+    return `${behaviour.prefix}${typeof payload === "string" ? payload : JSON.stringify(payload).replaceAll('"', "'")}`;
   return behaviour.behavior === "repeat" ? behaviour.text!.repeat(behaviour.count!) : payload;
 }
 
@@ -165,16 +228,26 @@ function activitySteps(behaviour: Behaviour, input: Json): readonly TaskStep[] {
   });
 }
 
-function activityStep(step: Readonly<Record<string, unknown>>, { workerName }: Behaviour, input: Json): TaskStep {
+function activityStep(
+  step: Readonly<Record<string, unknown>>,
+  { workerName }: Behaviour,
+  input: Json,
+): TaskStep {
   if (step.getTask) return { does: "start", ...(workerName === undefined ? {} : { workerName }) };
   if (step.sendHeartbeat) return { does: "heartbeat" };
-  if (step.sendSuccess !== undefined) return { does: "succeed", output: step.sendSuccess === "input" ? input : (step.sendSuccess as Json) };
+  if (step.sendSuccess !== undefined)
+    return { does: "succeed", output: step.sendSuccess === "input" ? input : (step.sendSuccess as Json) };
   const failure = step.sendFailure as Failure;
   return { does: "fail", ...failure, ...(failure.cause === "input" ? { cause: JSON.stringify(input) } : {}) };
 }
 
 /** Runs the target machine, and answers in the words of the recorded call. */
-async function nestedSteps(scenario: Scenario, behaviour: Behaviour, task: StartTask, count: number): Promise<readonly TaskStep[]> {
+async function nestedSteps(
+  scenario: Scenario,
+  behaviour: Behaviour,
+  task: StartTask,
+  count: number,
+): Promise<readonly TaskStep[]> {
   const { StateMachineArn, Input } = task.input as { StateMachineArn: string; Input?: Json };
   const target = scenario.machines?.[StateMachineArn];
   const recorded = behaviour.recordedCalls?.[count];
@@ -182,7 +255,9 @@ async function nestedSteps(scenario: Scenario, behaviour: Behaviour, task: Start
   const input = typeof Input === "string" ? (JSON.parse(Input) as Json) : (Input ?? {});
   const child = await play(scenario, target.definition, input);
   const undescribed = child.error === "Lambda.ResourceNotFoundException";
-  const agrees = task.pattern !== "sync" || (child.status === "SUCCEEDED") === (recorded.then?.succeed !== undefined);
-  if (!agrees && !undescribed) throw new Error(`The nested machine ended ${child.status}, which is not what was recorded.`);
+  const agrees =
+    task.pattern !== "sync" || (child.status === "SUCCEEDED") === (recorded.then?.succeed !== undefined);
+  if (!agrees && !undescribed)
+    throw new Error(`The nested machine ended ${child.status}, which is not what was recorded.`);
   return callSteps(recorded);
 }

@@ -3,7 +3,8 @@
 
 export type HashAlgorithm = "MD5" | "SHA-1" | "SHA-256" | "SHA-384" | "SHA-512";
 
-export const isHashAlgorithm = (name: unknown): name is HashAlgorithm => typeof name === "string" && Object.hasOwn(algorithms, name);
+export const isHashAlgorithm = (name: unknown): name is HashAlgorithm =>
+  typeof name === "string" && Object.hasOwn(algorithms, name);
 
 export function hashHex(text: string, algorithm: HashAlgorithm): string {
   return algorithms[algorithm](utf8(text));
@@ -37,11 +38,16 @@ function md5(bytes: Uint8Array): string {
   const view = padded(bytes, 64, 8, true);
   const hash = [0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476];
   for (let offset = 0; offset < view.byteLength; offset += 64) md5Block(view, offset, hash);
-  const swap = (word: number): string => hex32(word).match(/../g)!.reverse().join("");
+  const swap = (word: number): string => hex32(word).match(/../g)!.toReversed().join("");
   return hash.map(swap).join("");
 }
 
-const md5Shifts = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]] as const;
+const md5Shifts = [
+  [7, 12, 17, 22],
+  [5, 9, 14, 20],
+  [4, 11, 16, 23],
+  [6, 10, 15, 21],
+] as const;
 
 function md5Block(view: DataView, offset: number, hash: number[]): void {
   let [a, b, c, d] = hash as [number, number, number, number];
@@ -73,7 +79,8 @@ function sha1(bytes: Uint8Array): string {
 function sha1Block(view: DataView, offset: number, hash: number[]): void {
   const words = new Int32Array(80);
   for (let i = 0; i < 16; i++) words[i] = view.getInt32(offset + i * 4);
-  for (let i = 16; i < 80; i++) words[i] = rotl(words[i - 3]! ^ words[i - 8]! ^ words[i - 14]! ^ words[i - 16]!, 1);
+  for (let i = 16; i < 80; i++)
+    words[i] = rotl(words[i - 3]! ^ words[i - 8]! ^ words[i - 14]! ^ words[i - 16]!, 1);
   let [a, b, c, d, e] = hash as [number, number, number, number, number];
   for (let i = 0; i < 80; i++) {
     const [mixed, constant] = sha1Mix(i, b, c, d);
@@ -133,7 +140,8 @@ function sha256Block(view: DataView, offset: number, hash: number[], constants: 
   }
   let [a, b, c, d, e, f, g, h] = hash as [number, number, number, number, number, number, number, number];
   for (let i = 0; i < 64; i++) {
-    const t1 = (h + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) + ((e & f) ^ (~e & g)) + constants[i]! + w[i]!) | 0;
+    const t1 =
+      (h + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) + ((e & f) ^ (~e & g)) + constants[i]! + w[i]!) | 0;
     const t2 = ((rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
     [h, g, f, e, d, c, b, a] = [g, f, e, (d + t1) | 0, c, b, a, (t1 + t2) | 0];
   }
@@ -160,7 +168,12 @@ function sha512Block(view: DataView, offset: number, hash: bigint[]): void {
   }
   let [a, b, c, d, e, f, g, h] = hash as [bigint, bigint, bigint, bigint, bigint, bigint, bigint, bigint];
   for (let i = 0; i < 80; i++) {
-    const t1 = h + (rotr64(e, 14n) ^ rotr64(e, 18n) ^ rotr64(e, 41n)) + ((e & f) ^ (~e & mask64 & g)) + cubeBits()[i]! + w[i]!;
+    const t1 =
+      h +
+      (rotr64(e, 14n) ^ rotr64(e, 18n) ^ rotr64(e, 41n)) +
+      ((e & f) ^ (~e & mask64 & g)) +
+      cubeBits()[i]! +
+      w[i]!;
     const t2 = (rotr64(a, 28n) ^ rotr64(a, 34n) ^ rotr64(a, 39n)) + ((a & b) ^ (a & c) ^ (b & c));
     [h, g, f, e, d, c, b, a] = [g, f, e, (d + t1) & mask64, c, b, a, (t1 + t2) & mask64];
   }

@@ -19,23 +19,80 @@ export interface Intrinsic {
 const many = Number.POSITIVE_INFINITY;
 
 export const intrinsics: Readonly<Record<string, Intrinsic>> = {
-  "States.Format": { arity: [1, many], types: ["string", "any"], fn: ([template, ...values]) => format(template as string, values) },
+  "States.Format": {
+    arity: [1, many],
+    types: ["string", "any"],
+    fn: ([template, ...values]) => format(template as string, values),
+  },
   "States.StringToJson": { arity: [1, 1], types: ["string"], fn: ([text]) => stringToJson(text as string) },
   "States.JsonToString": { arity: [1, 1], types: ["any"], fn: ([value]) => JSON.stringify(value) },
   "States.Array": { arity: [0, many], types: ["any"], fn: (values) => values },
-  "States.ArrayPartition": { arity: [2, 2], types: ["array", "number"], fn: ([items, size]) => partition(items as readonly Json[], size as number) },
-  "States.ArrayContains": { arity: [2, 2], types: ["array", "any"], fn: ([items, value]) => (items as readonly Json[]).some((item) => equal(item, value!)) },
-  "States.ArrayRange": { arity: [3, 3], types: ["number"], fn: ([from, to, step]) => range(from as number, to as number, step as number) },
-  "States.ArrayGetItem": { arity: [2, 2], types: ["array", "number"], fn: ([items, index]) => item(items as readonly Json[], index as number) },
-  "States.ArrayLength": { arity: [1, 1], types: ["array"], fn: ([items]) => (items as readonly Json[]).length },
-  "States.ArrayUnique": { arity: [1, 1], types: ["array"], fn: ([items]) => unique(items as readonly Json[]) },
-  "States.Base64Encode": { arity: [1, 1], types: ["string"], fn: ([text]) => base64(text as string, encodeBase64) },
-  "States.Base64Decode": { arity: [1, 1], types: ["string"], fn: ([text]) => base64(text as string, decodeBase64) },
-  "States.Hash": { arity: [2, 2], types: ["any", "string"], fn: ([data, algorithm]) => hash(data!, algorithm as string) },
-  "States.JsonMerge": { arity: [3, 3], types: ["object", "object", "boolean"], fn: ([left, right, deep]) => merge(left as JsonObject, right as JsonObject, deep as boolean) },
-  "States.MathRandom": { arity: [2, 3], types: ["number"], fn: ([from, to, seed], random) => mathRandom(from as number, to as number, seed as number | undefined, random) },
-  "States.MathAdd": { arity: [2, 2], types: ["number"], fn: ([left, right]) => mathAdd(left as number, right as number) },
-  "States.StringSplit": { arity: [2, 2], types: ["string"], fn: ([text, separators]) => split(text as string, separators as string) },
+  "States.ArrayPartition": {
+    arity: [2, 2],
+    types: ["array", "number"],
+    fn: ([items, size]) => partition(items as readonly Json[], size as number),
+  },
+  "States.ArrayContains": {
+    arity: [2, 2],
+    types: ["array", "any"],
+    fn: ([items, value]) => (items as readonly Json[]).some((item) => equal(item, value!)),
+  },
+  "States.ArrayRange": {
+    arity: [3, 3],
+    types: ["number"],
+    fn: ([from, to, step]) => range(from as number, to as number, step as number),
+  },
+  "States.ArrayGetItem": {
+    arity: [2, 2],
+    types: ["array", "number"],
+    fn: ([items, index]) => item(items as readonly Json[], index as number),
+  },
+  "States.ArrayLength": {
+    arity: [1, 1],
+    types: ["array"],
+    fn: ([items]) => (items as readonly Json[]).length,
+  },
+  "States.ArrayUnique": {
+    arity: [1, 1],
+    types: ["array"],
+    fn: ([items]) => unique(items as readonly Json[]),
+  },
+  "States.Base64Encode": {
+    arity: [1, 1],
+    types: ["string"],
+    fn: ([text]) => base64(text as string, encodeBase64),
+  },
+  "States.Base64Decode": {
+    arity: [1, 1],
+    types: ["string"],
+    fn: ([text]) => base64(text as string, decodeBase64),
+  },
+  "States.Hash": {
+    arity: [2, 2],
+    types: ["any", "string"],
+    fn: ([data, algorithm]) => hash(data!, algorithm as string),
+  },
+  "States.JsonMerge": {
+    arity: [3, 3],
+    types: ["object", "object", "boolean"],
+    fn: ([left, right, deep]) => merge(left as JsonObject, right as JsonObject, deep as boolean),
+  },
+  "States.MathRandom": {
+    arity: [2, 3],
+    types: ["number"],
+    fn: ([from, to, seed], random) =>
+      mathRandom(from as number, to as number, seed as number | undefined, random),
+  },
+  "States.MathAdd": {
+    arity: [2, 2],
+    types: ["number"],
+    fn: ([left, right]) => mathAdd(left as number, right as number),
+  },
+  "States.StringSplit": {
+    arity: [2, 2],
+    types: ["string"],
+    fn: ([text, separators]) => split(text as string, separators as string),
+  },
   "States.UUID": { arity: [0, 0], types: [], fn: (_args, random) => random.uuid() },
 };
 
@@ -45,7 +102,9 @@ export function callIntrinsic(name: string, args: readonly Json[], random: Rando
   args.forEach((arg, i) => {
     const type = types[Math.min(i, types.length - 1)] ?? "any";
     if (!hasType(arg, type)) {
-      throw intrinsicFailure(`Invalid arguments in ${name}: expected ${type} at position ${i + 1}, but was ${JSON.stringify(arg)}`);
+      throw intrinsicFailure(
+        `Invalid arguments in ${name}: expected ${type} at position ${i + 1}, but was ${JSON.stringify(arg)}`,
+      );
     }
   });
   return fn(args, random);
@@ -62,10 +121,12 @@ function format(template: string, values: readonly Json[]): string {
   let used = 0;
   const text = template.replace(/\\([\s\S])|\{\}/g, (_whole, escaped: string | undefined) => {
     if (escaped !== undefined) return escaped;
-    if (used >= values.length) throw intrinsicFailure("Invalid arguments in States.Format: there are more placeholders than values");
+    if (used >= values.length)
+      throw intrinsicFailure("Invalid arguments in States.Format: there are more placeholders than values");
     return javaText(values[used++]!, true);
   });
-  if (used < values.length) throw intrinsicFailure("Invalid arguments in States.Format: there are more values than placeholders");
+  if (used < values.length)
+    throw intrinsicFailure("Invalid arguments in States.Format: there are more values than placeholders");
   return text;
 }
 
@@ -73,7 +134,10 @@ function format(template: string, values: readonly Json[]): string {
 function javaText(value: Json, top = false): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return `[${value.map((each) => javaText(each as Json)).join(", ")}]`;
-  if (isObject(value)) return `{${Object.entries(value).map(([key, each]) => `${key}=${javaText(each)}`).join(", ")}}`;
+  if (isObject(value))
+    return `{${Object.entries(value)
+      .map(([key, each]) => `${key}=${javaText(each)}`)
+      .join(", ")}}`;
   return top && value === null ? "null" : JSON.stringify(value);
 }
 
@@ -82,13 +146,18 @@ function stringToJson(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    throw intrinsicFailure(`Invalid arguments in States.StringToJson: expected JSON, but was ${JSON.stringify(text)}`);
+    throw intrinsicFailure(
+      `Invalid arguments in States.StringToJson: expected JSON, but was ${JSON.stringify(text)}`,
+    );
   }
 }
 
 function partition(items: readonly Json[], size: number): Json {
   const step = Math.trunc(size);
-  if (step < 1) throw intrinsicFailure("Invalid arguments in States.ArrayPartition: the chunk size must be a positive integer");
+  if (step < 1)
+    throw intrinsicFailure(
+      "Invalid arguments in States.ArrayPartition: the chunk size must be a positive integer",
+    );
   const chunks: Json[] = [];
   for (let i = 0; i < items.length; i += step) chunks.push(items.slice(i, i + step));
   return chunks;
@@ -100,13 +169,19 @@ function range(from: number, to: number, step: number): Json {
   const [first, last, by] = [Math.round(from), Math.round(to), Math.round(step)];
   if (by === 0) throw intrinsicFailure("Invalid arguments in States.ArrayRange: the step must not be zero");
   const count = Math.max(0, Math.floor((last - first) / by) + 1);
-  if (count > rangeMax) throw intrinsicFailure(`Invalid arguments in States.ArrayRange: a range has at most ${rangeMax} elements`);
+  if (count > rangeMax)
+    throw intrinsicFailure(
+      `Invalid arguments in States.ArrayRange: a range has at most ${rangeMax} elements`,
+    );
   return Array.from({ length: count }, (_each, i) => first + i * by);
 }
 
 function item(items: readonly Json[], index: number): Json {
   const found = index < 0 ? undefined : items[Math.trunc(index)];
-  if (found === undefined) throw intrinsicFailure(`Invalid arguments in States.ArrayGetItem: index ${index} is outside of the array`);
+  if (found === undefined)
+    throw intrinsicFailure(
+      `Invalid arguments in States.ArrayGetItem: index ${index} is outside of the array`,
+    );
   return found;
 }
 
@@ -124,20 +199,28 @@ const equal = (left: Json, right: Json): boolean => left === right || canonical(
 function canonical(value: Json): string {
   if (Array.isArray(value)) return `[${value.map((each) => canonical(each as Json)).join()}]`;
   if (!isObject(value)) return JSON.stringify(value);
-  return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key]!)}`).join()}}`;
+  return `{${Object.keys(value)
+    .toSorted()
+    .map((key) => `${JSON.stringify(key)}:${canonical(value[key]!)}`)
+    .join()}}`;
 }
 
 const stringMax = 10_000;
 
 function base64(text: string, convert: (text: string) => string | undefined): string {
-  if (text.length > stringMax) throw intrinsicFailure(`Invalid arguments: expected at most ${stringMax} characters, but was ${text.length}`);
+  if (text.length > stringMax)
+    throw intrinsicFailure(
+      `Invalid arguments: expected at most ${stringMax} characters, but was ${text.length}`,
+    );
   const converted = convert(text);
-  if (converted === undefined) throw intrinsicFailure("Invalid arguments in States.Base64Decode: expected Base64 text");
+  if (converted === undefined)
+    throw intrinsicFailure("Invalid arguments in States.Base64Decode: expected Base64 text");
   return converted;
 }
 
 function hash(data: Json, algorithm: string): string {
-  if (!isHashAlgorithm(algorithm)) throw intrinsicFailure(`Invalid arguments in States.Hash: unknown algorithm '${algorithm}'`);
+  if (!isHashAlgorithm(algorithm))
+    throw intrinsicFailure(`Invalid arguments in States.Hash: unknown algorithm '${algorithm}'`);
   return hashHex(typeof data === "string" ? data : JSON.stringify(data), algorithm);
 }
 
@@ -148,7 +231,10 @@ function merge(left: JsonObject, right: JsonObject, deep: boolean): Json {
 
 function mathRandom(from: number, to: number, seed: number | undefined, random: Random): number {
   const [low, high] = [Math.round(from), Math.round(to)];
-  if (low >= high) throw intrinsicFailure("Invalid arguments in States.MathRandom: the first number must be smaller than the second");
+  if (low >= high)
+    throw intrinsicFailure(
+      "Invalid arguments in States.MathRandom: the first number must be smaller than the second",
+    );
   const draw = seed === undefined ? random.next() : javaRandom(seed);
   return low + Math.floor(draw * (high - low));
 }
@@ -260,7 +346,9 @@ function closingQuote(text: string, open: number): number {
 }
 
 function readLiteral(reader: Reader): Argument {
-  const match = /^(true|false|null|-?\d+(\.\d+)?([eE][+-]?\d+)?)(?=[\s,)])/.exec(reader.text.slice(reader.at));
+  const match = /^(true|false|null|-?\d+(\.\d+)?([eE][+-]?\d+)?)(?=[\s,)])/.exec(
+    reader.text.slice(reader.at),
+  );
   if (!match) throw new CallSyntaxError(reader.text);
   reader.at += match[0].length;
   return { kind: "literal", value: JSON.parse(match[0]) as Json };

@@ -3,7 +3,11 @@ import type { ChildResult, Json, JsonObject, ResultFile, Tolerance } from "./con
 import { limits, utf8Bytes } from "./limits.ts";
 
 /** Whether so many failed children (of `total`) fail the run. An engine stops starting children as soon as this holds. */
-export function exceedsTolerance({ failureCount, failurePercentage }: Tolerance, total: number, failed: number): boolean {
+export function exceedsTolerance(
+  { failureCount, failurePercentage }: Tolerance,
+  total: number,
+  failed: number,
+): boolean {
   if (failureCount === undefined && failurePercentage === undefined) return failed > 0;
   if (failureCount !== undefined && failed > failureCount) return true;
   return failurePercentage !== undefined && total > 0 && (failed / total) * 100 > failurePercentage;
@@ -15,7 +19,11 @@ export interface BatchSizes {
 }
 
 /** Children's inputs `{Items, BatchInput?}`, each as full as the sizes allow; a single item always fits. */
-export function batches(items: readonly Json[], { maxItems, maxBytes }: BatchSizes, batchInput: Json | undefined): readonly Json[] {
+export function batches(
+  items: readonly Json[],
+  { maxItems, maxBytes }: BatchSizes,
+  batchInput: Json | undefined,
+): readonly Json[] {
   const overhead = batchInput === undefined ? 12 : utf8Bytes(JSON.stringify(batchInput)) + 26;
   const byteMax = Math.min(maxBytes ?? limits.batchInputBytes, limits.batchInputBytes);
   const itemMax = maxItems ?? Number.POSITIVE_INFINITY;
@@ -32,7 +40,9 @@ export function batches(items: readonly Json[], { maxItems, maxBytes }: BatchSiz
       bytes += size;
     }
   }
-  return all.map((batch) => (batchInput === undefined ? { Items: batch } : { BatchInput: batchInput, Items: batch }));
+  return all.map((batch) =>
+    batchInput === undefined ? { Items: batch } : { BatchInput: batchInput, Items: batch },
+  );
 }
 
 interface Destination {
@@ -42,11 +52,18 @@ interface Destination {
   readonly config: JsonObject;
 }
 
-const fileNames = { SUCCEEDED: "SUCCEEDED_0.json", FAILED: "FAILED_0.json", PENDING: "PENDING_0.json" } as const;
+const fileNames = {
+  SUCCEEDED: "SUCCEEDED_0.json",
+  FAILED: "FAILED_0.json",
+  PENDING: "PENDING_0.json",
+} as const;
 type FileKind = keyof typeof fileNames;
 
 /** What a ResultWriter writes (a manifest and a file for each outcome), and what the state's result becomes. */
-export function resultFiles(children: readonly ChildResult[], destination: Destination): { files: readonly ResultFile[]; output: Json } {
+export function resultFiles(
+  children: readonly ChildResult[],
+  destination: Destination,
+): { files: readonly ResultFile[]; output: Json } {
   const { bucket, folder, mapRunArn } = destination;
   const kinds: Record<FileKind, readonly ChildResult[]> = {
     SUCCEEDED: children.filter(({ status }) => status === "SUCCEEDED"),
@@ -55,12 +72,24 @@ export function resultFiles(children: readonly ChildResult[], destination: Desti
   };
   const files = (Object.keys(kinds) as FileKind[])
     .filter((kind) => kinds[kind].length > 0)
-    .map((kind) => ({ kind, key: `${folder}/${fileNames[kind]}`, body: JSON.stringify(kinds[kind].map(describeChild)) }));
-  const listed = (wanted: FileKind) => files.filter(({ kind }) => kind === wanted).map(({ key, body }) => ({ Key: key, Size: utf8Bytes(body) }));
-  const manifest = { DestinationBucket: bucket, MapRunArn: mapRunArn, ResultFiles: { FAILED: listed("FAILED"), PENDING: listed("PENDING"), SUCCEEDED: listed("SUCCEEDED") } };
+    .map((kind) => ({
+      kind,
+      key: `${folder}/${fileNames[kind]}`,
+      body: JSON.stringify(kinds[kind].map(describeChild)),
+    }));
+  const listed = (wanted: FileKind) =>
+    files.filter(({ kind }) => kind === wanted).map(({ key, body }) => ({ Key: key, Size: utf8Bytes(body) }));
+  const manifest = {
+    DestinationBucket: bucket,
+    MapRunArn: mapRunArn,
+    ResultFiles: { FAILED: listed("FAILED"), PENDING: listed("PENDING"), SUCCEEDED: listed("SUCCEEDED") },
+  };
   const manifestKey = `${folder}/manifest.json`;
   return {
-    files: [...files.map(({ key, body }) => ({ key, body })), { key: manifestKey, body: JSON.stringify(manifest) }],
+    files: [
+      ...files.map(({ key, body }) => ({ key, body })),
+      { key: manifestKey, body: JSON.stringify(manifest) },
+    ],
     output: { MapRunArn: mapRunArn, ResultWriterDetails: { Bucket: bucket, Key: manifestKey } },
   };
 }

@@ -20,10 +20,14 @@ const refuse = (message: string): never => {
 export function checkMock(spec: StateSpec, mock: Mock | undefined): void {
   const isContainer = spec.type === "Map" || spec.type === "Parallel";
   if (!mock && isContainer) {
-    throw new TestStateError("InvalidDefinition", "TestState API does not support Map or Parallel states. Supported state types include: [Task, Wait, Pass, Succeed, Fail, Choice]");
+    throw new TestStateError(
+      "InvalidDefinition",
+      "TestState API does not support Map or Parallel states. Supported state types include: [Task, Wait, Pass, Succeed, Fail, Choice]",
+    );
   }
   if (!mock) return;
-  if (!isContainer && spec.type !== "Task") refuse(`State type '${spec.type}' is not supported when a mock is specified`);
+  if (!isContainer && spec.type !== "Task")
+    refuse(`State type '${spec.type}' is not supported when a mock is specified`);
   if (mock.result !== undefined) checkResult(spec, parse(mock.result), mock.fieldValidationMode ?? "STRICT");
 }
 
@@ -37,7 +41,8 @@ function parse(text: string): Json {
 
 function checkResult(spec: StateSpec, result: Json, mode: string): void {
   if (spec.map?.writer && !isObject(result)) refuse("Mocked result must be a JSON object.");
-  if (spec.type !== "Task" && !spec.map?.writer && !Array.isArray(result)) refuse("Mocked result must be an array.");
+  if (spec.type !== "Task" && !spec.map?.writer && !Array.isArray(result))
+    refuse("Mocked result must be an array.");
   if (spec.type !== "Task" || mode === "NONE") return;
   const { kind, type, action } = resourceOf(spec.resource!);
   const shape = kind === "service" ? shapeOf(type, action) : undefined;
@@ -49,9 +54,13 @@ const wrong = (message: string): never => refuse(`Mock result schema validation 
 function checkShape(name: string, value: Json, shape: Shape, strict: boolean): void {
   switch (shape.is) {
     case "string":
-      return typeof value === "string" ? checkText(name, value, shape) : wrong(`Field '${name}' must be a string`);
+      return typeof value === "string"
+        ? checkText(name, value, shape)
+        : wrong(`Field '${name}' must be a string`);
     case "number":
-      return typeof value === "number" ? checkNumber(name, value, shape) : wrong(`Field '${name}' must be a number`);
+      return typeof value === "number"
+        ? checkNumber(name, value, shape)
+        : wrong(`Field '${name}' must be a number`);
     case "list":
       if (!Array.isArray(value)) return wrong(`Field '${name}' must be an array`);
       return (value as readonly Json[]).forEach((each) => checkShape(name, each, shape.of, strict));
@@ -60,18 +69,31 @@ function checkShape(name: string, value: Json, shape: Shape, strict: boolean): v
   }
 }
 
-function checkText(name: string, value: string, { minLength = 0, oneOf }: Extract<Shape, { is: "string" }>): void {
+function checkText(
+  name: string,
+  value: string,
+  { minLength = 0, oneOf }: Extract<Shape, { is: "string" }>,
+): void {
   if (value.length < minLength) wrong(`Field '${name}' is smaller than the minimum length`);
   if (oneOf && !oneOf.includes(value)) wrong(`Field '${name}' is not an expected value`);
 }
 
-function checkNumber(name: string, value: number, { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }: Extract<Shape, { is: "number" }>): void {
+function checkNumber(
+  name: string,
+  value: number,
+  { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }: Extract<Shape, { is: "number" }>,
+): void {
   if (value < min) wrong(`Field '${name}' is less than the minimum value`);
   if (value > max) wrong(`Field '${name}' exceeds the maximum value`);
 }
 
-function checkFields(value: JsonObject, { fields, required = [] }: Extract<Shape, { is: "object" }>, strict: boolean): void {
+function checkFields(
+  value: JsonObject,
+  { fields, required = [] }: Extract<Shape, { is: "object" }>,
+  strict: boolean,
+): void {
   const missing = strict ? required.find((name) => value[name] === undefined) : undefined;
   if (missing !== undefined) wrong(`Required field '${missing}' is missing`);
-  for (const [name, each] of Object.entries(value)) if (Object.hasOwn(fields, name)) checkShape(name, each, fields[name]!, strict);
+  for (const [name, each] of Object.entries(value))
+    if (Object.hasOwn(fields, name)) checkShape(name, each, fields[name]!, strict);
 }

@@ -3,19 +3,30 @@
 // at once; else it is a promise.
 import type { Branch, Decision, Event, ExecutionState, NextOptions } from "./contract.ts";
 import { StateFailure, runtimeFailure } from "./failure.ts";
-import { leaveUnchanged } from "./flow.ts";
+import { asking, leaveUnchanged, type Work } from "./flow.ts";
 import type { Machine, StateSpec, StateType } from "./parse.ts";
 import { evaluateHere } from "./query/evaluator.ts";
 import type { Asking } from "./query/query.ts";
 import { randomFrom } from "./random.ts";
 import { endExecution, fail, succeedExecution } from "./retry.ts";
-import { append, type DraftBranch, type DraftState, emit, machineOf, type Run, serial, setWait, specOf, textOf } from "./run.ts";
+import {
+  append,
+  type DraftBranch,
+  type DraftState,
+  emit,
+  machineOf,
+  type Run,
+  serial,
+  setWait,
+  specOf,
+  textOf,
+} from "./run.ts";
 import { endChild, enterParallel } from "./states/children.ts";
 import { enterMap, resumeMap } from "./states/map.ts";
 import { enterChoice, enterFail, enterPass, enterSucceed, enterWait } from "./states/simple.ts";
 import { enterTask, resumeTask } from "./states/task.ts";
 
-type Enter = (run: Run, branch: DraftBranch, spec: StateSpec) => Asking<void>;
+type Enter = (run: Run, branch: DraftBranch, spec: StateSpec) => Work;
 
 const enter: Readonly<Record<StateType, Enter>> = {
   Pass: enterPass,
@@ -32,7 +43,12 @@ const enter: Readonly<Record<StateType, Enter>> = {
 const statesPerTurn = 10_000;
 
 /** Decides what an event means. `state` is undefined for the event `started` only; an event that comes too late changes nothing. */
-export function next(machine: Machine, state: ExecutionState | undefined, event: Event, options: NextOptions = {}): Decision | Promise<Decision> {
+export function next(
+  machine: Machine,
+  state: ExecutionState | undefined,
+  event: Event,
+  options: NextOptions = {},
+): Decision | Promise<Decision> {
   const run = begin(machine, state, event, options);
   const work = advance(run);
   const step = work.next();
@@ -40,7 +56,12 @@ export function next(machine: Machine, state: ExecutionState | undefined, event:
 }
 
 /** Evaluates what the work asks for, one question after another. */
-async function answer(work: Asking<void>, first: unknown, run: Run, { evaluator = evaluateHere }: NextOptions): Promise<Decision> {
+async function answer(
+  work: Asking<void>,
+  first: unknown,
+  run: Run,
+  { evaluator = evaluateHere }: NextOptions,
+): Promise<Decision> {
   let step: IteratorResult<unknown, void> = { done: false, value: first };
   while (!step.done) {
     let value: unknown;
@@ -73,11 +94,14 @@ function begin(machine: Machine, state: ExecutionState | undefined, event: Event
 
 function copyBranch(branch: Branch): DraftBranch {
   const { wait } = branch;
-  return wait?.for === "children" ? { ...branch, wait: { ...wait, results: [...wait.results] } } : { ...branch };
+  return wait?.for === "children"
+    ? { ...branch, wait: { ...wait, results: [...wait.results] } }
+    : { ...branch };
 }
 
 function newState(machine: Machine, event: Event): DraftState {
-  if (event.type !== "started") throw new TypeError(`An execution begins with the event "started", but "${event.type}" came.`);
+  if (event.type !== "started")
+    throw new TypeError(`An execution begins with the event "started", but "${event.type}" came.`);
   const { execution, input, nowMs } = event;
   return {
     execution,
@@ -94,7 +118,13 @@ function* advance(run: Run): Asking<void> {
   yield* take(run, run.event);
   for (let states = 0; run.ready.length > 0; states++) {
     if (states >= statesPerTurn) return giveTurn(run);
-    yield* stepBranch(run, run.ready.shift()!);
+    const branch = run.ready.shift()!;
+    try {
+      const work = step(run, branch);
+      if (work) yield* work;
+    } catch (thrown) {
+      yield* recover(run, branch, thrown);
+    }
   }
 }
 
@@ -107,33 +137,36 @@ function giveTurn(run: Run): void {
 }
 
 /** Enters the state that the branch stands before, or ends the branch. */
-function* stepBranch(run: Run, branch: DraftBranch): Asking<void> {
-  yield* guarded(run, branch, function* () {
-    if (branch.state === "") return yield* endBranch(run, branch);
-    const spec = machineOf(run, branch).states.get(branch.state);
-    if (!spec) throw runtimeFailure(`There is no state '${branch.state}'.`);
-    branch.enteredMs = run.event.nowMs;
-    branch.enteredEventId = emit(run, branch, `${spec.type}StateEntered`, { name: spec.name, input: textOf(run, branch.input) });
-    yield* enter[spec.type](run, branch, spec);
-  });
+function step(run: Run, branch: DraftBranch): Work {
+  if (branch.state === "") return endBranch(run, branch);
+  const spec = machineOf(run, branch).states.get(branch.state);
+  if (!spec) throw runtimeFailure(`There is no state '${branch.state}'.`);
+  branch.enteredMs = run.event.nowMs;
+  const input = textOf(run, branch.input);
+  branch.enteredEventId = emit(run, branch, spec.enteredEvent, { name: spec.name, input });
+  return enter[spec.type](run, branch, spec);
 }
 
-function* endBranch(run: Run, branch: DraftBranch): Asking<void> {
-  if (branch.parent !== undefined) yield* endChild(run, branch);
-  else succeedExecution(run, branch, branch.input, textOf(run, branch.input));
+function endBranch(run: Run, branch: DraftBranch): Work {
+  if (branch.parent !== undefined) return endChild(run, branch);
+  succeedExecution(run, branch, branch.input, textOf(run, branch.input));
 }
 
 /** Whatever a state's work throws is a matter of its Retry and Catch; what they throw ends the execution. */
-function* guarded(run: Run, branch: DraftBranch, work: () => Asking<void>): Asking<void> {
+function* guarded(run: Run, branch: DraftBranch, work: () => Work): Asking<void> {
   try {
-    yield* work();
+    yield* asking(work());
   } catch (thrown) {
-    try {
-      yield* fail(run, branch, thrown);
-    } catch (second) {
-      if (!(second instanceof StateFailure)) throw second;
-      endExecution(run, "FAILED", second.failure);
-    }
+    yield* recover(run, branch, thrown);
+  }
+}
+
+function* recover(run: Run, branch: DraftBranch, thrown: unknown): Asking<void> {
+  try {
+    yield* fail(run, branch, thrown);
+  } catch (second) {
+    if (!(second instanceof StateFailure)) throw second;
+    endExecution(run, "FAILED", second.failure);
   }
 }
 
@@ -170,11 +203,19 @@ function startTimeout(run: Run): void {
   const { timeoutSeconds } = run.machine;
   if (timeoutSeconds === undefined) return;
   run.state.timer = serial(run);
-  run.commands.push({ type: "startTimer", timer: run.state.timer, dueMs: run.event.nowMs + timeoutSeconds * 1000 });
+  run.commands.push({
+    type: "startTimer",
+    timer: run.state.timer,
+    dueMs: run.event.nowMs + timeoutSeconds * 1000,
+  });
 }
 
 /** Finds the branch that waits for what the event is about. An event that nobody waits for came too late. */
-function* resume(run: Run, event: Event, work: (branch: DraftBranch, spec: StateSpec) => Asking<void>): Asking<void> {
+function* resume(
+  run: Run,
+  event: Event,
+  work: (branch: DraftBranch, spec: StateSpec) => Asking<void>,
+): Asking<void> {
   const branch = run.state.branches.find(({ wait }) => isAbout(event, wait));
   if (branch) yield* guarded(run, branch, () => work(branch, specOf(run, branch)));
 }
@@ -184,7 +225,7 @@ function isAbout(event: Event, wait: Branch["wait"]): boolean {
   if ("task" in event) return wait.for === "task" && wait.task === event.task;
   if ("reader" in event) return wait.for === "items" && wait.reader === event.reader;
   if (!("mapRun" in event)) return false;
-  return (wait.for === (event.type === "mapRunEnded" ? "mapRun" : "results")) && wait.mapRun === event.mapRun;
+  return wait.for === (event.type === "mapRunEnded" ? "mapRun" : "results") && wait.mapRun === event.mapRun;
 }
 
 function* timerFired(run: Run, timer: number): Asking<void> {
@@ -220,7 +261,7 @@ function* redrive(run: Run): Asking<void> {
   state.execution = { ...state.execution, redriveCount };
   append(run, state.branches[0]!, "ExecutionRedriven", { redriveCount });
   startTimeout(run);
-  for (const branch of [...state.branches]) {
+  for (const branch of state.branches.slice()) {
     delete branch.halted;
     delete branch.retries;
     if (branch.wait) continue;

@@ -90,6 +90,8 @@ export interface StateSpec {
   readonly name: string;
   readonly type: StateType;
   readonly language: "JSONPath" | "JSONata";
+  readonly enteredEvent: string;
+  readonly exitedEvent: string;
   readonly next?: string;
   readonly inputPath?: Query;
   readonly outputPath?: Query;
@@ -133,7 +135,9 @@ function compileStates(definition: JsonObject, inherited: string, readsContext: 
   const states = Object.entries(definition.States as JsonObject);
   return {
     startAt: definition.StartAt as string,
-    states: new Map(states.map(([name, state]) => [name, compileState(name, state as JsonObject, language, readsContext)])),
+    states: new Map(
+      states.map(([name, state]) => [name, compileState(name, state as JsonObject, language, readsContext)]),
+    ),
     ...optional("timeoutSeconds", definition.TimeoutSeconds as number | undefined),
     readsContext,
   };
@@ -145,7 +149,12 @@ export function optional<K extends string, V>(key: K, value: V | undefined): { [
 }
 
 /** Compiles one state; for TestState it may stand alone. */
-export function compileState(name: string, state: JsonObject, inherited: string, readsContext = true): StateSpec {
+export function compileState(
+  name: string,
+  state: JsonObject,
+  inherited: string,
+  readsContext = true,
+): StateSpec {
   const language = ((state.QueryLanguage as string | undefined) ?? inherited) as StateSpec["language"];
   const isPath = language === "JSONPath";
   const fields = new Fields(state, isPath ? jsonPath : jsonata);
@@ -153,16 +162,26 @@ export function compileState(name: string, state: JsonObject, inherited: string,
     name,
     type: state.Type as StateType,
     language,
+    enteredEvent: `${state.Type as string}StateEntered`,
+    exitedEvent: `${state.Type as string}StateExited`,
     definition: state,
     ...optional("next", state.Next as string | undefined),
-    ...(isPath ? pathFields(state, fields) : { ...fields.template("parameters", "Arguments"), ...fields.template("output", "Output") }),
+    ...(isPath
+      ? pathFields(state, fields)
+      : { ...fields.template("parameters", "Arguments"), ...fields.template("output", "Output") }),
     ...fields.template("assign", "Assign"),
     resultPath: compileResultPath(isPath ? state.ResultPath : undefined),
     retriers: ((state.Retry as readonly JsonObject[] | undefined) ?? []).map(compileRetrier),
-    catchers: ((state.Catch as readonly JsonObject[] | undefined) ?? []).map((catcher, i) => compileCatcher(catcher, fields, i)),
-    choices: ((state.Choices as readonly JsonObject[] | undefined) ?? []).map((rule, i) => compileChoice(rule, fields, i)),
+    catchers: ((state.Catch as readonly JsonObject[] | undefined) ?? []).map((catcher, i) =>
+      compileCatcher(catcher, fields, i),
+    ),
+    choices: ((state.Choices as readonly JsonObject[] | undefined) ?? []).map((rule, i) =>
+      compileChoice(rule, fields, i),
+    ),
     ...typeFields(state, fields),
-    branches: ((state.Branches as readonly JsonObject[] | undefined) ?? []).map((branch) => compileStates(branch, language, readsContext)),
+    branches: ((state.Branches as readonly JsonObject[] | undefined) ?? []).map((branch) =>
+      compileStates(branch, language, readsContext),
+    ),
     ...(state.Type === "Map" ? { map: compileMap(state, fields, language, readsContext) } : {}),
   };
 }
@@ -183,13 +202,16 @@ class Fields {
 
   template<K extends string>(key: K, field: string, location = field): { [P in K]?: Query } {
     const value = this.from[field];
-    return value === undefined ? {} : (optional(key, this.language.template(value, location)) as { [P in K]?: Query });
+    return value === undefined
+      ? {}
+      : (optional(key, this.language.template(value, location)) as { [P in K]?: Query });
   }
 
   /** `Seconds` or, in JSONPath, `SecondsPath`. */
   setting<K extends string>(key: K, field: string, location = field): { [P in K]?: Setting } {
     const path = this.language.name === "JSONPath" ? this.from[`${field}Path`] : undefined;
-    if (path !== undefined) return optional(key, pathSetting(path as string, `${field}Path`)) as { [P in K]?: Setting };
+    if (path !== undefined)
+      return optional(key, pathSetting(path as string, `${field}Path`)) as { [P in K]?: Setting };
     const value = this.from[field];
     if (value === undefined) return {};
     const query = this.language.name === "JSONata" ? this.language.template(value, location) : literal(value);
@@ -228,7 +250,8 @@ function typeFields(state: JsonObject, fields: Fields): Partial<StateSpec> {
 
 function failField(state: JsonObject, fields: Fields, name: "Error" | "Cause"): Query | undefined {
   const path = state[`${name}Path`];
-  if (fields.language.name === "JSONPath" && path !== undefined) return namedPath(path as string, `${name}Path`);
+  if (fields.language.name === "JSONPath" && path !== undefined)
+    return namedPath(path as string, `${name}Path`);
   const value = state[name];
   if (value === undefined) return undefined;
   return fields.language.name === "JSONata" ? fields.language.template(value, name) : literal(value);
@@ -289,7 +312,10 @@ function compileMap(state: JsonObject, fields: Fields, language: string, readsCo
     executionType: (config.ExecutionType as ExecutionType | undefined) ?? "STANDARD",
     ...(isPath ? optional("items", pathField(state.ItemsPath)) : fields.template("items", "Items")),
     ...optional("itemsField", isPath ? undefined : state.Items),
-    ...fields.template("selector", state.ItemSelector === undefined && isPath ? "Parameters" : "ItemSelector"),
+    ...fields.template(
+      "selector",
+      state.ItemSelector === undefined && isPath ? "Parameters" : "ItemSelector",
+    ),
     ...fields.setting("maxConcurrency", "MaxConcurrency"),
     ...fields.setting("toleratedCount", "ToleratedFailureCount"),
     ...fields.setting("toleratedPercentage", "ToleratedFailurePercentage"),
@@ -300,12 +326,18 @@ function compileMap(state: JsonObject, fields: Fields, language: string, readsCo
   };
 }
 
-function compiled<K extends string, V>(key: K, fields: Fields, name: string, compile: (inner: Fields) => V): { [P in K]?: V } {
+function compiled<K extends string, V>(
+  key: K,
+  fields: Fields,
+  name: string,
+  compile: (inner: Fields) => V,
+): { [P in K]?: V } {
   const inner = fields.from[name];
   return inner === undefined ? {} : optional(key, compile(fields.within(inner as JsonObject)));
 }
 
-const argumentsField = (fields: Fields): string => (fields.language.name === "JSONPath" ? "Parameters" : "Arguments");
+const argumentsField = (fields: Fields): string =>
+  fields.language.name === "JSONPath" ? "Parameters" : "Arguments";
 
 function compileReader(fields: Fields): ItemReader {
   const config = (fields.from.ReaderConfig as JsonObject | undefined) ?? {};

@@ -3,7 +3,8 @@ import type { Json, JsonObject } from "./contract.ts";
 import { StateFailure } from "./failure.ts";
 import { setField } from "./query/query.ts";
 
-export const readerFailure = (cause: string): StateFailure => new StateFailure({ error: "States.ItemReaderFailed", cause });
+export const readerFailure = (cause: string): StateFailure =>
+  new StateFailure({ error: "States.ItemReaderFailed", cause });
 
 /** Parses what was read, in the format of `ReaderConfig.InputType`. */
 export function parseItems(body: string, inputType: string, config: JsonObject): readonly Json[] {
@@ -31,7 +32,8 @@ function byPointer(value: Json, pointer: string): Json | undefined {
   let at: Json | undefined = value;
   for (const step of pointer.split("/").slice(1)) {
     const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
-    at = typeof at === "object" && at !== null && Object.hasOwn(at, key) ? (at as JsonObject)[key] : undefined;
+    at =
+      typeof at === "object" && at !== null && Object.hasOwn(at, key) ? (at as JsonObject)[key] : undefined;
   }
   return at;
 }
@@ -42,7 +44,13 @@ const parseJsonLines = (body: string): readonly Json[] =>
     .filter((line) => line.trim() !== "")
     .map((line) => parseJson(line));
 
-const delimiters: Readonly<Record<string, string>> = { COMMA: ",", PIPE: "|", SEMICOLON: ";", SPACE: " ", TAB: "\t" };
+const delimiters: Readonly<Record<string, string>> = {
+  COMMA: ",",
+  PIPE: "|",
+  SEMICOLON: ";",
+  SPACE: " ",
+  TAB: "\t",
+};
 
 function parseCsvItems(body: string, config: JsonObject): readonly Json[] {
   const rows = parseCsv(body, delimiters[config.CSVDelimiter as string] ?? ",");
@@ -105,11 +113,16 @@ function afterLineEnd(text: string, at: number): number {
 /** The files that an S3 inventory's manifest.json lists, as parameters of further reads. */
 export function manifestFiles(body: string): readonly JsonObject[] {
   const manifest = parseJson(body) as JsonObject;
-  const bucket = String(manifest.destinationBucket ?? manifest.sourceBucket ?? "").replace(/^arn:[^:]*:s3:::/, "");
+  const bucket = String(manifest.destinationBucket ?? manifest.sourceBucket ?? "").replace(
+    /^arn:[^:]*:s3:::/,
+    "",
+  );
   if (!Array.isArray(manifest.files)) throw readerFailure("The manifest lists no files.");
   return (manifest.files as readonly JsonObject[]).map((file) => ({ Bucket: bucket, Key: file.key ?? "" }));
 }
 
 /** The columns of an inventory file, which has no header row. */
 export const manifestHeaders = (body: string): readonly string[] =>
-  String((parseJson(body) as JsonObject).fileSchema ?? "Bucket, Key").split(",").map((name) => name.trim());
+  String((parseJson(body) as JsonObject).fileSchema ?? "Bucket, Key")
+    .split(",")
+    .map((name) => name.trim());

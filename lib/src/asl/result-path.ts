@@ -21,18 +21,30 @@ export function compileResultPath(value: Json | undefined): ResultPath {
 }
 
 /** Copies what it changes, so that the input is left as it was. */
-function put(target: Json | undefined, steps: readonly (string | number)[], result: Json, text: string): Json {
+function put(
+  target: Json | undefined,
+  steps: readonly (string | number)[],
+  result: Json,
+  text: string,
+): Json {
   const [step, ...rest] = steps;
   if (step === undefined) return result;
   if (typeof step === "number") return putItem(target, step, rest, result, text);
   if (target !== undefined && !isObject(target)) throw mismatch(text, target);
   const copy: Record<string, Json> = { ...(target as JsonObject | undefined) };
-  const inner = target !== undefined && Object.hasOwn(target, step) ? (target as JsonObject)[step] : undefined;
+  const inner =
+    target !== undefined && Object.hasOwn(target, step) ? (target as JsonObject)[step] : undefined;
   setField(copy, step, put(inner, rest, result, text));
   return copy;
 }
 
-function putItem(target: Json | undefined, index: number, rest: readonly (string | number)[], result: Json, text: string): Json {
+function putItem(
+  target: Json | undefined,
+  index: number,
+  rest: readonly (string | number)[],
+  result: Json,
+  text: string,
+): Json {
   if (!Array.isArray(target) || index < 0 || index >= target.length) throw mismatch(text, target ?? null);
   const copy = [...(target as readonly Json[])];
   copy[index] = put(copy[index], rest, result, text);
@@ -41,6 +53,9 @@ function putItem(target: Json | undefined, index: number, rest: readonly (string
 
 const mismatch = (path: string, target: Json): StateFailure =>
   new StateFailure(
-    { error: "States.ResultPathMatchFailure", cause: `Unable to apply ReferencePath ${path} to input ${JSON.stringify(target)}` },
+    {
+      error: "States.ResultPathMatchFailure",
+      cause: `Unable to apply ReferencePath ${path} to input ${JSON.stringify(target)}`,
+    },
     { placed: true },
   );

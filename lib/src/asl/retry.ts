@@ -40,25 +40,40 @@ function retry(run: Run, branch: DraftBranch, spec: StateSpec, failure: StateFai
   if (!retrier || used >= retrier.maxAttempts) return false;
   branch.retries = spec.retriers.map((_each, i) => (branch.retries?.[i] ?? 0) + (i === index ? 1 : 0));
   const timer = serial(run);
-  run.commands.push({ type: "startTimer", timer, dueMs: run.event.nowMs + retryDelayMs(retrier, used, run.random.next()) });
+  run.commands.push({
+    type: "startTimer",
+    timer,
+    dueMs: run.event.nowMs + retryDelayMs(retrier, used, run.random.next()),
+  });
   setWait(branch, { for: "timer", timer, reason: "retry" });
   return true;
 }
 
 /** The wait after `used` retries: exponential, capped, and with full jitter anything up to that. */
 export function retryDelayMs(retrier: Retrier, used: number, random: number): number {
-  const seconds = Math.min(retrier.intervalSeconds * retrier.backoffRate ** used, retrier.maxDelaySeconds ?? 31_622_400);
+  const seconds = Math.min(
+    retrier.intervalSeconds * retrier.backoffRate ** used,
+    retrier.maxDelaySeconds ?? 31_622_400,
+  );
   return Math.round(seconds * 1000 * (retrier.fullJitter ? random : 1));
 }
 
-function* caught(run: Run, branch: DraftBranch, spec: StateSpec, catcher: Catcher, failure: Failure): Asking<void> {
+function* caught(
+  run: Run,
+  branch: DraftBranch,
+  spec: StateSpec,
+  catcher: Catcher,
+  failure: Failure,
+): Asking<void> {
   const errorOutput: Json = { Error: failure.error ?? null, Cause: failure.cause ?? null };
   try {
     const isPath = spec.language === "JSONPath";
     const scopeInput = isPath ? errorOutput : branch.input;
     const extras = { errorOutput };
     const assigned = yield* maybe(catcher.assign, run, branch, scopeInput, extras);
-    const output = isPath ? catcher.resultPath(branch.input, errorOutput) : ((yield* maybe(catcher.output, run, branch, branch.input, extras)) ?? errorOutput);
+    const output = isPath
+      ? catcher.resultPath(branch.input, errorOutput)
+      : ((yield* maybe(catcher.output, run, branch, branch.input, extras)) ?? errorOutput);
     leave(run, branch, spec, { output, next: catcher.next, assigned });
   } catch (thrown) {
     if (!(thrown instanceof StateFailure)) throw thrown;
@@ -74,7 +89,8 @@ function* failBranch(run: Run, branch: DraftBranch, { failure }: StateFailure): 
   if (!parent) return endExecution(run, "FAILED", failure);
   const { type } = specOf(run, branch);
   halt(run, branch);
-  if (specOf(run, parent).map) emit(run, branch, "MapIterationFailed", { name: parent.state, index: branch.index });
+  if (specOf(run, parent).map)
+    emit(run, branch, "MapIterationFailed", { name: parent.state, index: branch.index });
   if (type !== "Fail") emit(run, branch, `${type}StateAborted`);
   for (const sibling of childrenOf(run, parent)) if (!sibling.halted) stop(run, sibling, true);
   parent.lastEventId = branch.lastEventId;
@@ -82,7 +98,8 @@ function* failBranch(run: Run, branch: DraftBranch, { failure }: StateFailure): 
   if (parent.wait?.for !== "children") dropChildren(run, parent);
 }
 
-export const childrenOf = (run: Run, parent: DraftBranch): DraftBranch[] => run.state.branches.filter((branch) => branch.parent === parent.id);
+export const childrenOf = (run: Run, parent: DraftBranch): DraftBranch[] =>
+  run.state.branches.filter((branch) => branch.parent === parent.id);
 
 /** Forgets the branches below; done when their state goes on without them. */
 export function dropChildren(run: Run, parent: DraftBranch): void {
@@ -107,7 +124,8 @@ export function stop(run: Run, branch: DraftBranch, recorded: boolean): void {
   if (!recorded) return;
   const parent = parentOf(run, branch);
   if (entered) emit(run, branch, `${specOf(run, branch).type}StateAborted`);
-  if (parent && specOf(run, parent).map) emit(run, branch, "MapIterationAborted", { name: parent.state, index: branch.index });
+  if (parent && specOf(run, parent).map)
+    emit(run, branch, "MapIterationAborted", { name: parent.state, index: branch.index });
 }
 
 function cancelWait(run: Run, branch: DraftBranch): void {
@@ -119,7 +137,12 @@ function cancelWait(run: Run, branch: DraftBranch): void {
   if (wait.for === "mapRun") run.commands.push({ type: "cancelMapRun", mapRun: wait.mapRun });
 }
 
-const endings = { SUCCEEDED: "ExecutionSucceeded", FAILED: "ExecutionFailed", TIMED_OUT: "ExecutionTimedOut", ABORTED: "ExecutionAborted" } as const;
+const endings = {
+  SUCCEEDED: "ExecutionSucceeded",
+  FAILED: "ExecutionFailed",
+  TIMED_OUT: "ExecutionTimedOut",
+  ABORTED: "ExecutionAborted",
+} as const;
 
 /** Ends the execution other than with an output; what was under way is stopped, the branches stay for a redrive. */
 export function endExecution(run: Run, status: "FAILED" | "TIMED_OUT" | "ABORTED", failure: Failure): void {
@@ -132,7 +155,10 @@ export function endExecution(run: Run, status: "FAILED" | "TIMED_OUT" | "ABORTED
 
 /** A missing cause is no field, but a caught timeout shows it as an empty text. */
 function withoutEmpty({ error, cause }: Failure): Failure {
-  return { ...(error === undefined ? {} : { error }), ...(cause === undefined || cause === "" ? {} : { cause }) };
+  return {
+    ...(error === undefined ? {} : { error }),
+    ...(cause === undefined || cause === "" ? {} : { cause }),
+  };
 }
 
 export function succeedExecution(run: Run, branch: DraftBranch, output: Json, text: string): void {
@@ -149,4 +175,3 @@ function finish(run: Run, status: "SUCCEEDED" | "FAILED" | "TIMED_OUT" | "ABORTE
   run.commands.push({ type: "cancelTimer", timer: run.state.timer });
   delete run.state.timer;
 }
-

@@ -1,6 +1,15 @@
 // One decision in the making: a private copy of the state, the events and commands so far, and the few things that
 // every state does with them. Nothing of it outlives the call of `next`.
-import type { Branch, Command, Event, ExecutionState, HistoryEvent, Json, JsonObject, Wait } from "./contract.ts";
+import type {
+  Branch,
+  Command,
+  Event,
+  ExecutionState,
+  HistoryEvent,
+  Json,
+  JsonObject,
+  Wait,
+} from "./contract.ts";
 import { StateFailure } from "./failure.ts";
 import { exceedsBytes, limits } from "./limits.ts";
 import type { Machine, StateSpec } from "./parse.ts";
@@ -65,17 +74,34 @@ export function emit(run: Run, branch: DraftBranch, type: string, details?: obje
 
 export function append(run: Run, branch: DraftBranch, type: string, details?: object): number {
   const id = ++run.state.lastEventId;
-  if (run.keepHistory) {
-    const event = { id, previousEventId: branch.lastEventId, timestamp: run.event.nowMs / 1000, type };
-    run.events.push(details === undefined ? event : { ...event, [keyOf(type)]: details });
-  }
+  if (run.keepHistory)
+    run.events.push(historyEvent(run, { id, previousEventId: branch.lastEventId, type }, details));
   branch.lastEventId = id;
   return id;
 }
 
+interface EventHead {
+  readonly id: number;
+  readonly previousEventId: number;
+  readonly type: string;
+}
+
+function historyEvent(
+  run: Run,
+  { id, previousEventId, type }: EventHead,
+  details: object | undefined,
+): HistoryEvent {
+  const event = { id, previousEventId, timestamp: run.event.nowMs / 1000, type };
+  if (details) (event as Record<string, unknown>)[keyOf(type)] = details;
+  return event;
+}
+
 const historyFull = (): StateFailure =>
   new StateFailure(
-    { error: "States.Runtime", cause: `The execution reached the maximum number of history events (${limits.historyEvents}).` },
+    {
+      error: "States.Runtime",
+      cause: `The execution reached the maximum number of history events (${limits.historyEvents}).`,
+    },
     { terminal: true },
   );
 
@@ -92,7 +118,8 @@ export const dataLimit = (what: string): StateFailure =>
     cause: `The state/task '${what}' returned a result with a size exceeding the maximum number of bytes service limit.`,
   });
 
-export const branchById = (run: Run, id: number): DraftBranch | undefined => run.state.branches.find((branch) => branch.id === id);
+export const branchById = (run: Run, id: number): DraftBranch | undefined =>
+  run.state.branches.find((branch) => branch.id === id);
 
 export const parentOf = (run: Run, branch: DraftBranch): DraftBranch | undefined =>
   branch.parent === undefined ? undefined : branchById(run, branch.parent);
@@ -105,7 +132,8 @@ export function machineOf(run: Run, branch: DraftBranch): Machine {
   return spec.map ? spec.map.processor : spec.branches[branch.index!]!;
 }
 
-export const specOf = (run: Run, branch: DraftBranch): StateSpec => machineOf(run, branch).states.get(branch.state)!;
+export const specOf = (run: Run, branch: DraftBranch): StateSpec =>
+  machineOf(run, branch).states.get(branch.state)!;
 
 export function setWait(branch: DraftBranch, wait: Wait | undefined): void {
   if (wait) branch.wait = wait;
@@ -120,17 +148,50 @@ export interface ScopeExtras {
 }
 
 /** What the expressions of the branch's state see, with `input` as their `$`. */
-export function scopeOf(run: Run, branch: DraftBranch, input: Json, extras: ScopeExtras = {}): Scope {
-  return {
-    ...(extras.result === undefined ? {} : { result: extras.result }),
-    ...(extras.errorOutput === undefined ? {} : { errorOutput: extras.errorOutput }),
-    input,
-    nowMs: run.event.nowMs,
-    random: run.random,
-    context: () => contextOf(run, branch, extras),
-    variable: (name) => variableOf(run, branch, name),
-    variables: () => variablesOf(run, branch),
-  };
+export const scopeOf = (run: Run, branch: DraftBranch, input: Json, extras?: ScopeExtras): Scope =>
+  new BranchScope(run, branch, input, extras);
+
+/** A class, because one is made for every field that is read. */
+class BranchScope implements Scope {
+  readonly input: Json;
+  readonly #run: Run;
+  readonly #branch: DraftBranch;
+  readonly #extras: ScopeExtras | undefined;
+
+  constructor(run: Run, branch: DraftBranch, input: Json, extras: ScopeExtras | undefined) {
+    this.#run = run;
+    this.#branch = branch;
+    this.input = input;
+    this.#extras = extras;
+  }
+
+  get result(): Json | undefined {
+    return this.#extras?.result;
+  }
+
+  get errorOutput(): Json | undefined {
+    return this.#extras?.errorOutput;
+  }
+
+  get nowMs(): number {
+    return this.#run.event.nowMs;
+  }
+
+  get random(): Random {
+    return this.#run.random;
+  }
+
+  context(): JsonObject {
+    return contextOf(this.#run, this.#branch, this.#extras ?? {});
+  }
+
+  variable(name: string): Json | undefined {
+    return variableOf(this.#run, this.#branch, name);
+  }
+
+  variables(): Readonly<Record<string, Json>> {
+    return variablesOf(this.#run, this.#branch);
+  }
 }
 
 function variableOf(run: Run, branch: DraftBranch, name: string): Json | undefined {
@@ -172,7 +233,8 @@ function stateContext(run: Run, branch: DraftBranch): JsonObject {
   return isRetriable[specOf(run, branch).type] ? { ...context, RetryCount: retryCount(branch) } : context;
 }
 
-export const retryCount = (branch: DraftBranch): number => (branch.retries ?? []).reduce((sum, each) => sum + each, 0);
+export const retryCount = (branch: DraftBranch): number =>
+  (branch.retries ?? []).reduce((sum, each) => sum + each, 0);
 
 function itemContext(run: Run, branch: DraftBranch, extras: ScopeExtras): JsonObject {
   if (extras.item) return { Map: { Item: { Index: extras.item.index, Value: extras.item.value } } };

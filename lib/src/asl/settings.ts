@@ -16,10 +16,14 @@ export function* numberOf(setting: Setting, scope: Scope): Asking<number> {
   const value = yield* valueOf(setting.query, scope);
   if (typeof value === "number") return value;
   if (setting.byPath && typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
-  throw setting.byPath ? notInteger(setting, value) : queryFailure(unexpectedType(setting.text, setting.field, "number", value), setting.field);
+  throw setting.byPath
+    ? notInteger(setting, value)
+    : queryFailure(unexpectedType(setting.text, setting.field, "number", value), setting.field);
 }
 
 const notInteger = (setting: Setting, value: Json) => {
   const cause = `The ${setting.field} field refers to value "${typeof value === "string" ? value : JSON.stringify(value)}" which is not a valid integer: ${setting.text}`;
-  return setting.byPath ? runtimeFailure(cause) : queryFailure(unexpectedType(setting.text, setting.field, "integer", value), setting.field);
+  return setting.byPath
+    ? runtimeFailure(cause)
+    : queryFailure(unexpectedType(setting.text, setting.field, "integer", value), setting.field);
 };

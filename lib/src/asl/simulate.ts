@@ -1,6 +1,22 @@
 // Runs a whole machine in memory: a virtual clock, a queue of what is due, and tasks that the caller answers. Days pass
 // at once, and the same seed gives the same run. It is the smallest engine there can be on top of `next`.
-import type { ChildResult, Command, Decision, Event, ExecutionIdentity, ExecutionState, ExecutionStatus, Failure, Happening, HistoryEvent, Json, JsonObject, NextOptions, StartMapRun, StartTask } from "./contract.ts";
+import type {
+  ChildResult,
+  Command,
+  Decision,
+  Event,
+  ExecutionIdentity,
+  ExecutionState,
+  ExecutionStatus,
+  Failure,
+  Happening,
+  HistoryEvent,
+  Json,
+  JsonObject,
+  NextOptions,
+  StartMapRun,
+  StartTask,
+} from "./contract.ts";
 import { exceedsTolerance } from "./map-run.ts";
 import { next } from "./next.ts";
 import { compileMachine, type Machine, processorOf } from "./parse.ts";
@@ -58,16 +74,25 @@ interface Due {
   readonly act: () => void | Promise<void>;
 }
 
-export async function simulate(definition: JsonObject | Machine, input: Json, options: SimulationOptions = {}): Promise<Simulation> {
+export async function simulate(
+  definition: JsonObject | Machine,
+  input: Json,
+  options: SimulationOptions = {},
+): Promise<Simulation> {
   const machine = isMachine(definition) ? definition : compileMachine(definition);
   const world = new World(machine, options);
-  await world.happen({ type: "started", execution: { ...defaultExecution(world.nowMs), ...options.execution }, input });
+  await world.happen({
+    type: "started",
+    execution: { ...defaultExecution(world.nowMs), ...options.execution },
+    input,
+  });
   for (const { atMs, happening } of options.happenings ?? []) world.at(atMs, () => world.happen(happening));
   await world.run();
   return world.result();
 }
 
-const isMachine = (definition: JsonObject | Machine): definition is Machine => definition.states instanceof Map;
+const isMachine = (definition: JsonObject | Machine): definition is Machine =>
+  definition.states instanceof Map;
 
 /** The time, the queue, and the one execution. */
 class World {
@@ -103,7 +128,11 @@ class World {
   }
 
   async happen(happening: Happening): Promise<void> {
-    const event: Event = { ...happening, nowMs: this.nowMs, seed: `${this.options.seed ?? "seed"}/${this.order++}` };
+    const event: Event = {
+      ...happening,
+      nowMs: this.nowMs,
+      seed: `${this.options.seed ?? "seed"}/${this.order++}`,
+    };
     const decision = await next(this.machine, this.state, event, this.options);
     this.state = this.options.observe?.(decision, event) ?? decision.state;
     this.history.push(...decision.events);
@@ -116,7 +145,9 @@ class World {
         return this.startTask(command);
       case "startTimer":
         this.live.add(`timer ${command.timer}`);
-        return this.at(command.dueMs, () => this.ifLive(`timer ${command.timer}`, { type: "timerFired", timer: command.timer }));
+        return this.at(command.dueMs, () =>
+          this.ifLive(`timer ${command.timer}`, { type: "timerFired", timer: command.timer }),
+        );
       case "cancelTask":
         return void this.live.delete(`task ${command.task}`);
       case "cancelTimer":
@@ -151,7 +182,10 @@ class World {
       atMs += step.afterMs ?? 0;
       this.at(atMs, () => this.takeStep(command, step, clock));
     }
-    if (timeoutSeconds !== undefined) this.at(this.nowMs + timeoutSeconds * 1000, () => this.ifLive(key, { type: "taskTimedOut", task, clock: "timeout" }));
+    if (timeoutSeconds !== undefined)
+      this.at(this.nowMs + timeoutSeconds * 1000, () =>
+        this.ifLive(key, { type: "taskTimedOut", task, clock: "timeout" }),
+      );
   }
 
   /** The heartbeat is missed where no sign of life came since this moment. */
@@ -159,7 +193,8 @@ class World {
     if (heartbeatSeconds === undefined) return;
     const seen = ++clock.beats;
     this.at(this.nowMs + heartbeatSeconds * 1000, async () => {
-      if (clock.beats === seen) await this.ifLive(`task ${task}`, { type: "taskTimedOut", task, clock: "heartbeat" });
+      if (clock.beats === seen)
+        await this.ifLive(`task ${task}`, { type: "taskTimedOut", task, clock: "heartbeat" });
     });
   }
 
@@ -167,26 +202,40 @@ class World {
     const { task } = command;
     const key = `task ${task}`;
     if (!this.live.has(key)) return;
-    if (step.does === "succeed") return this.ifLive(key, { type: "taskSucceeded", task, output: step.output });
+    if (step.does === "succeed")
+      return this.ifLive(key, { type: "taskSucceeded", task, output: step.output });
     if (step.does === "fail") {
       const { does: _does, afterMs: _afterMs, ...failure } = step;
       return this.ifLive(key, { type: "taskFailed", task, ...failure });
     }
     this.watchHeartbeat(command, clock);
     if (step.does === "submit") return this.happen({ type: "taskSubmitted", task, output: step.output });
-    if (step.does === "start") return this.happen({ type: "taskStarted", task, ...(step.workerName === undefined ? {} : { workerName: step.workerName }) });
+    if (step.does === "start")
+      return this.happen({
+        type: "taskStarted",
+        task,
+        ...(step.workerName === undefined ? {} : { workerName: step.workerName }),
+      });
   }
 
   readItems({ reader, resource, parameters }: Extract<Command, { type: "readItems" }>): Happening {
-    const found = this.options.objects?.(resource, parameters) ?? { error: "States.ItemReaderFailed", cause: "There is no such object." };
-    return typeof found === "string" ? { type: "itemsRead", reader, body: found } : { type: "itemsFailed", reader, ...found };
+    const found = this.options.objects?.(resource, parameters) ?? {
+      error: "States.ItemReaderFailed",
+      cause: "There is no such object.",
+    };
+    return typeof found === "string"
+      ? { type: "itemsRead", reader, body: found }
+      : { type: "itemsFailed", reader, ...found };
   }
 
   /** Children run one after another in real time, side by side in virtual time. */
   async startMapRun(command: StartMapRun): Promise<void> {
     const { mapRun, inputs, maxConcurrency, tolerance } = command;
     const children: ChildResult[] = [];
-    const lanes: number[] = Array.from({ length: Math.min(maxConcurrency || inputs.length, inputs.length) }, () => this.nowMs);
+    const lanes: number[] = Array.from(
+      { length: Math.min(maxConcurrency || inputs.length, inputs.length) },
+      () => this.nowMs,
+    );
     for (const [index, input] of inputs.entries()) {
       const failed = children.filter(({ status }) => status !== "SUCCEEDED").length;
       if (exceedsTolerance(tolerance, inputs.length, failed)) break;
@@ -195,17 +244,34 @@ class World {
       lanes[lane] = child.endMs;
       children.push(child.result);
     }
-    this.at(Math.max(...lanes), () => this.ifLive(`mapRun ${mapRun}`, { type: "mapRunEnded", mapRun, children }));
+    this.at(Math.max(...lanes), () =>
+      this.ifLive(`mapRun ${mapRun}`, { type: "mapRunEnded", mapRun, children }),
+    );
   }
 
-  async runChild({ stateName, arn }: StartMapRun, index: number, input: Json, startMs: number): Promise<{ result: ChildResult; endMs: number }> {
+  async runChild(
+    { stateName, arn }: StartMapRun,
+    index: number,
+    input: Json,
+    startMs: number,
+  ): Promise<{ result: ChildResult; endMs: number }> {
     const { happenings: _happenings, ...options } = this.options;
     const seed = `${options.seed ?? "seed"}/${arn}/${index}`;
     const child = await simulate(processorOf(this.machine, stateName)!, input, { ...options, startMs, seed });
     const status = child.status === "RUNNING" ? "TIMED_OUT" : child.status;
     const { output, error, cause, endMs } = child;
     const failure = { ...(error === undefined ? {} : { error }), ...(cause === undefined ? {} : { cause }) };
-    return { result: { index, status, ...(output === undefined ? {} : { output }), ...failure, startMs, stopMs: endMs }, endMs };
+    return {
+      result: {
+        index,
+        status,
+        ...(output === undefined ? {} : { output }),
+        ...failure,
+        startMs,
+        stopMs: endMs,
+      },
+      endMs,
+    };
   }
 
   result(): Simulation {

@@ -15,7 +15,15 @@ export class TestStateError extends Error {
 }
 
 const contextFields: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  Execution: { Id: "string", Input: "any", Name: "string", RoleArn: "string", StartTime: "string", RedriveCount: "number", RedriveTime: "string" },
+  Execution: {
+    Id: "string",
+    Input: "any",
+    Name: "string",
+    RoleArn: "string",
+    StartTime: "string",
+    RedriveCount: "number",
+    RedriveTime: "string",
+  },
   State: { EnteredTime: "string", Name: "string", RetryCount: "number" },
   StateMachine: { Id: "string", Name: "string" },
   Task: { Token: "string" },
@@ -32,8 +40,11 @@ export function checkContext(text: string | undefined): JsonObject | undefined {
   if (!isObject(context)) return refuse("must be a JSON object");
   for (const [part, fields] of Object.entries(context)) {
     if (part === "Map") return refuse("'Map' field is not supported when mocking a Context object");
-    const known = Object.hasOwn(contextFields, part) ? contextFields[part]! : refuse(`Field '${part}' is not allowed`);
-    for (const [name, value] of isObject(fields) ? Object.entries(fields) : []) checkField(part, name, value, known);
+    const known = Object.hasOwn(contextFields, part)
+      ? contextFields[part]!
+      : refuse(`Field '${part}' is not allowed`);
+    for (const [name, value] of isObject(fields) ? Object.entries(fields) : [])
+      checkField(part, name, value, known);
   }
   return context;
 }

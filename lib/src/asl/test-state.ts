@@ -1,7 +1,7 @@
 // TestState: one state, evaluated by itself, with its outside world mocked and its data flow laid open.
 import type { Evaluator, Failure, Json, JsonObject, StartTask } from "./contract.ts";
 import { matchesError, StateFailure } from "./failure.ts";
-import { effectiveInput, leaveUnchanged, leaveWithResult, argumentsOf, maybe } from "./flow.ts";
+import { argumentsOf, asking, effectiveInput, leaveUnchanged, leaveWithResult, maybe } from "./flow.ts";
 import { exceedsTolerance } from "./map-run.ts";
 import { checkMock, type Mock } from "./mock.ts";
 import { compileState, type Machine, type Setting, type StateSpec } from "./parse.ts";
@@ -54,7 +54,10 @@ export interface TestStateOptions {
   readonly runTask?: (task: StartTask) => Promise<{ readonly output: Json } | Failure>;
 }
 
-export async function testState(request: TestStateRequest, options: TestStateOptions): Promise<TestStateResponse> {
+export async function testState(
+  request: TestStateRequest,
+  options: TestStateOptions,
+): Promise<TestStateResponse> {
   const { spec } = specOf(request);
   const input = JSON.parse(request.input ?? "{}") as Json;
   const context = checkContext(request.context);
@@ -69,10 +72,19 @@ function specOf(request: TestStateRequest): { spec: StateSpec } {
   const definition = parseObject(request.definition);
   const { stateName } = request;
   const language = (definition.QueryLanguage as string | undefined) ?? "JSONPath";
-  if (stateName !== undefined && !findState(definition, stateName)) throw new TestStateError("ValidationException", "State not found in definition");
-  const diagnostics = stateName === undefined ? validateState(definition) : validateDefinition(request.definition);
-  if (diagnostics.length > 0) throw new TestStateError("InvalidDefinition", invalidDefinitionMessage(diagnostics));
-  return { spec: compileState("StateName", stateName === undefined ? definition : findState(definition, stateName)!, language) };
+  if (stateName !== undefined && !findState(definition, stateName))
+    throw new TestStateError("ValidationException", "State not found in definition");
+  const diagnostics =
+    stateName === undefined ? validateState(definition) : validateDefinition(request.definition);
+  if (diagnostics.length > 0)
+    throw new TestStateError("InvalidDefinition", invalidDefinitionMessage(diagnostics));
+  return {
+    spec: compileState(
+      "StateName",
+      stateName === undefined ? definition : findState(definition, stateName)!,
+      language,
+    ),
+  };
 }
 
 function parseObject(text: string): JsonObject {
@@ -89,7 +101,11 @@ function findState(machine: JsonObject, name: string): JsonObject | undefined {
   const states = isObject(machine.States) ? machine.States : {};
   if (Object.hasOwn(states, name)) return states[name] as JsonObject;
   for (const state of Object.values(states) as JsonObject[]) {
-    const inner = [state.ItemProcessor, state.Iterator, ...((state.Branches as readonly Json[] | undefined) ?? [])];
+    const inner = [
+      state.ItemProcessor,
+      state.Iterator,
+      ...((state.Branches as readonly Json[] | undefined) ?? []),
+    ];
     for (const each of inner) {
       const found = isObject(each) ? findState(each, name) : undefined;
       if (found) return found;
@@ -122,12 +138,27 @@ class StateTest {
     const random = randomFrom(seed);
     const machine: Machine = { startAt: spec.name, states: new Map([[spec.name, spec]]), readsContext: true };
     const variables = JSON.parse(request.variables ?? "{}") as JsonObject;
-    this.branch = { id: 0, state: spec.name, input, enteredEventId: 0, enteredMs: nowMs, lastEventId: 0, variables };
+    this.branch = {
+      id: 0,
+      state: spec.name,
+      input,
+      enteredEventId: 0,
+      enteredMs: nowMs,
+      lastEventId: 0,
+      variables,
+    };
     this.run = {
       machine,
       event: { type: "timerFired", timer: 0, nowMs, seed },
       random,
-      state: { execution: identity(request.roleArn, random.uuid(), nowMs), status: "RUNNING", input, lastEventId: 0, serial: 0, branches: [this.branch] },
+      state: {
+        execution: identity(request.roleArn, random.uuid(), nowMs),
+        status: "RUNNING",
+        input,
+        lastEventId: 0,
+        serial: 0,
+        branches: [this.branch],
+      },
       events: [],
       commands: [],
       ready: [],
@@ -140,7 +171,8 @@ class StateTest {
 
   async evaluate(): Promise<void> {
     this.inspected.input = JSON.stringify(this.branch.input);
-    if (Object.keys(this.branch.variables ?? {}).length > 0) this.inspected.variables = JSON.stringify(this.branch.variables);
+    if (Object.keys(this.branch.variables ?? {}).length > 0)
+      this.inspected.variables = JSON.stringify(this.branch.variables);
     try {
       await (this.spec.type === "Task" && !this.request.mock ? this.runTask() : this.drive(this.work()));
     } catch (error) {
@@ -155,10 +187,14 @@ class StateTest {
     await this.drive(enterTask(run, branch, spec));
     const command = run.commands.find(({ type }) => type === "startTask") as StartTask;
     const answer = await options.runTask?.(command);
-    if (!answer) throw new TestStateError("ValidationException", "A Task state that is not mocked needs a place to run.");
+    if (!answer)
+      throw new TestStateError(
+        "ValidationException",
+        "A Task state that is not mocked needs a place to run.",
+      );
     if (!("output" in answer)) throw new StateFailure(answer);
     run.inspect!("result", answer.output);
-    await this.drive(leaveWithResult(run, branch, spec, answer.output));
+    await this.drive(asking(leaveWithResult(run, branch, spec, answer.output)));
   }
 
   async drive(work: Asking<void>): Promise<void> {
@@ -184,17 +220,17 @@ class StateTest {
       case "Map":
         return yield* this.map();
       case "Parallel":
-        return yield* leaveWithResult(run, branch, spec, this.mocked());
+        return yield* asking(leaveWithResult(run, branch, spec, this.mocked()));
       case "Choice":
-        return yield* enterChoice(run, branch, spec);
+        return yield* asking(enterChoice(run, branch, spec));
       case "Fail":
         effectiveInput(run, branch, spec);
-        return yield* enterFail(run, branch, spec);
+        return yield* asking(enterFail(run, branch, spec));
       case "Pass":
         if (spec.result !== undefined) run.inspect!("result", spec.result);
-        return yield* enterPass(run, branch, spec);
+        return yield* asking(enterPass(run, branch, spec));
       default:
-        return yield* leaveUnchanged(run, branch, spec, spec.next);
+        return yield* asking(leaveUnchanged(run, branch, spec, spec.next));
     }
   }
 
@@ -203,7 +239,7 @@ class StateTest {
     yield* argumentsOf(run, branch, spec, { taskToken: run.random.uuid() });
     const result = this.mocked();
     run.inspect!("result", result);
-    yield* leaveWithResult(run, branch, spec, result);
+    yield* asking(leaveWithResult(run, branch, spec, result));
   }
 
   *map(): Asking<void> {
@@ -213,14 +249,23 @@ class StateTest {
     const items = map.reader ? this.readerItems() : yield* itemsOf(run, branch, spec, input);
     yield* this.inspectSetting("maxConcurrency", map.maxConcurrency, 0);
     const failureCount = yield* this.inspectSetting("toleratedFailureCount", map.toleratedCount);
-    const failurePercentage = yield* this.inspectSetting("toleratedFailurePercentage", map.toleratedPercentage);
+    const failurePercentage = yield* this.inspectSetting(
+      "toleratedFailurePercentage",
+      map.toleratedPercentage,
+    );
     const failed = this.request.stateConfiguration?.mapIterationFailureCount ?? 0;
-    const tolerance = { ...(failureCount === undefined ? {} : { failureCount }), ...(failurePercentage === undefined ? {} : { failurePercentage }) };
+    const tolerance = {
+      ...(failureCount === undefined ? {} : { failureCount }),
+      ...(failurePercentage === undefined ? {} : { failurePercentage }),
+    };
     const tolerates = failureCount !== undefined || failurePercentage !== undefined;
     if (tolerates && exceedsTolerance(tolerance, items.length, failed)) {
-      throw new StateFailure({ error: "States.ExceedToleratedFailureThreshold", cause: "The specified tolerated failure threshold was exceeded" });
+      throw new StateFailure({
+        error: "States.ExceedToleratedFailureThreshold",
+        cause: "The specified tolerated failure threshold was exceeded",
+      });
     }
-    yield* leaveWithResult(run, branch, spec, this.mocked());
+    yield* asking(leaveWithResult(run, branch, spec, this.mocked()));
   }
 
   readerItems(): readonly Json[] {
@@ -230,7 +275,9 @@ class StateTest {
 
   *inspectSetting(name: string, setting: Setting | undefined, fallback?: number): Asking<number | undefined> {
     const scope = scopeOf(this.run, this.branch, this.branch.input);
-    const value = setting ? yield* name.endsWith("Percentage") ? numberOf(setting, scope) : integerOf(setting, scope) : fallback;
+    const value = setting
+      ? yield* name.endsWith("Percentage") ? numberOf(setting, scope) : integerOf(setting, scope)
+      : fallback;
     if (value !== undefined) this.inspected[name] = value;
     return value;
   }
@@ -258,7 +305,9 @@ class StateTest {
   }
 
   async catch(failure: StateFailure, details: Record<string, number>): Promise<void> {
-    const catchIndex = failure.options.terminal ? -1 : this.spec.catchers.findIndex(({ errors }) => matchesError(errors, failure));
+    const catchIndex = failure.options.terminal
+      ? -1
+      : this.spec.catchers.findIndex(({ errors }) => matchesError(errors, failure));
     const catcher = this.spec.catchers[catchIndex];
     if (!catcher) return;
     details.catchIndex = catchIndex;

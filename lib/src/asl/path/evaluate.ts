@@ -40,27 +40,39 @@ function readDefinite(path: Path, root: Json): Json {
 
 function child(segment: PathSegment, value: Json): Json | undefined {
   if (segment.kind === "field") return isObject(value) ? field(value, segment.name) : undefined;
-  if (segment.kind === "index") return Array.isArray(value) ? (value as readonly Json[]).at(segment.index) : undefined;
+  if (segment.kind === "index")
+    return Array.isArray(value) ? (value as readonly Json[]).at(segment.index) : undefined;
   if (segment.kind === "function") return aggregate(segment.name, value);
   return undefined;
 }
 
 /** Jayway tells a missing leaf from a missing step on the way. */
 function missingText(segments: readonly PathSegment[], at: number, value: Json): string {
-  const written = segments.slice(0, at + 1).map(written1).join("");
+  const written = segments
+    .slice(0, at + 1)
+    .map(written1)
+    .join("");
   const segment = segments[at]!;
   if (segment.kind === "field" && !isObject(value)) {
     const before = `$${segments.slice(0, at).map(written1).join("")}`;
     return `Expected to find an object with property ['${segment.name}'] in path ${before} but found '${javaType(value)}'. This is not a json object according to the JsonProvider: 'com.jayway.jsonpath.spi.json.JacksonJsonNodeJsonProvider'.`;
   }
-  return at === segments.length - 1 ? `No results for path: $${written}` : `Missing property in path $${written}`;
+  return at === segments.length - 1
+    ? `No results for path: $${written}`
+    : `Missing property in path $${written}`;
 }
 
 const written1 = (segment: PathSegment): string =>
   segment.kind === "field" ? `['${segment.name}']` : segment.kind === "index" ? `[${segment.index}]` : "";
 
 function javaType(value: Json): string {
-  const node = Array.isArray(value) ? "ArrayNode" : value === null ? "NullNode" : typeof value === "string" ? "TextNode" : "ValueNode";
+  const node = Array.isArray(value)
+    ? "ArrayNode"
+    : value === null
+      ? "NullNode"
+      : typeof value === "string"
+        ? "TextNode"
+        : "ValueNode";
   return `com.fasterxml.jackson.databind.node.${node}`;
 }
 
@@ -135,19 +147,30 @@ function compare(operator: string, left: unknown, right: unknown): boolean {
   if (operator === "=~") return right instanceof RegExp && typeof left === "string" && right.test(left);
   if (typeof left !== typeof right || (typeof left !== "number" && typeof left !== "string")) return false;
   const order = left < (right as typeof left) ? -1 : left > (right as typeof left) ? 1 : 0;
-  return operator === "<" ? order < 0 : operator === "<=" ? order <= 0 : operator === ">" ? order > 0 : order >= 0;
+  return operator === "<"
+    ? order < 0
+    : operator === "<="
+      ? order <= 0
+      : operator === ">"
+        ? order > 0
+        : order >= 0;
 }
 
-const same = (left: unknown, right: unknown): boolean => left === right || JSON.stringify(left) === JSON.stringify(right);
+const same = (left: unknown, right: unknown): boolean =>
+  left === right || JSON.stringify(left) === JSON.stringify(right);
 
 function aggregate(name: string, value: Json): Json | undefined {
-  if (name === "length") return Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : undefined;
+  if (name === "length")
+    return Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : undefined;
   if (name === "keys") return isObject(value) ? Object.keys(value) : undefined;
   if (!Array.isArray(value)) return undefined;
   const items = value as readonly Json[];
   if (name === "first") return items[0];
   if (name === "last") return items.at(-1);
-  return statistic(name, items.filter((item) => typeof item === "number"));
+  return statistic(
+    name,
+    items.filter((item) => typeof item === "number"),
+  );
 }
 
 function statistic(name: string, numbers: readonly number[]): Json | undefined {

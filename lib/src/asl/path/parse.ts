@@ -17,7 +17,12 @@ export type FilterNode =
   | { readonly kind: "and"; readonly left: FilterNode; readonly right: FilterNode }
   | { readonly kind: "not"; readonly inner: FilterNode }
   | { readonly kind: "exists"; readonly operand: FilterOperand }
-  | { readonly kind: "compare"; readonly operator: string; readonly left: FilterOperand; readonly right: FilterOperand };
+  | {
+      readonly kind: "compare";
+      readonly operator: string;
+      readonly left: FilterOperand;
+      readonly right: FilterOperand;
+    };
 
 export type FilterOperand =
   | { readonly kind: "value"; readonly value: unknown }
@@ -32,7 +37,20 @@ export interface Path {
 
 export class PathSyntaxError extends Error {}
 
-const functionNames = new Set(["length", "min", "max", "avg", "stddev", "sum", "keys", "concat", "append", "first", "last", "index"]);
+const functionNames = new Set([
+  "length",
+  "min",
+  "max",
+  "avg",
+  "stddev",
+  "sum",
+  "keys",
+  "concat",
+  "append",
+  "first",
+  "last",
+  "index",
+]);
 
 /** Parses what follows the `$` (or `$name`, `$$`) of a path. `text` is the whole, for messages. */
 export function parseSegments(text: string, start: number): Path {
@@ -143,7 +161,11 @@ class PathReader {
     if (quote !== "'" && quote !== '"') this.fail();
     let text = "";
     while (this.text[this.at] !== quote) {
-      if (this.text[this.at] === "\\" && (this.text[this.at + 1] === quote || this.text[this.at + 1] === "\\")) this.at++;
+      if (
+        this.text[this.at] === "\\" &&
+        (this.text[this.at + 1] === quote || this.text[this.at + 1] === "\\")
+      )
+        this.at++;
       if (this.at >= this.text.length) this.fail();
       text += this.text[this.at++];
     }

@@ -45,7 +45,11 @@ export function isBounded(expression: string): boolean {
 function boundedNode(node: unknown): boolean {
   if (typeof node !== "object" || node === null) return true;
   if (node instanceof RegExp) return false;
-  const { type, value, procedure } = node as { type?: string; value?: unknown; procedure?: { value?: string } };
+  const { type, value, procedure } = node as {
+    type?: string;
+    value?: unknown;
+    procedure?: { value?: string };
+  };
   if (type !== undefined && unboundedNodes.has(type)) return false;
   if (type === "binary" && value === "..") return false;
   if (type === "function" && unboundedFunctions.has(procedure?.value ?? "")) return false;
@@ -81,7 +85,8 @@ function additions(nowMs: number, seed: string): Record<string, unknown> {
 function partition(items: unknown, size: unknown): unknown {
   if (items === undefined || size === undefined) return undefined;
   if (!Array.isArray(items)) return fail("partition", "the first must be an array");
-  if (typeof size !== "number" || Math.trunc(size) < 1) return fail("partition", "the chunk size must be a positive number");
+  if (typeof size !== "number" || Math.trunc(size) < 1)
+    return fail("partition", "the chunk size must be a positive number");
   const step = Math.trunc(size);
   const chunks: unknown[][] = [];
   for (let i = 0; i < items.length; i += step) chunks.push(items.slice(i, i + step) as unknown[]);
@@ -91,7 +96,8 @@ function partition(items: unknown, size: unknown): unknown {
 const rangeMax = 1_000_000;
 
 function range(from: unknown, to: unknown, step: unknown): unknown {
-  if ([from, to, step].some((each) => typeof each !== "number")) return fail("range", "three numbers are expected");
+  if ([from, to, step].some((each) => typeof each !== "number"))
+    return fail("range", "three numbers are expected");
   const [first, last, by] = [from as number, to as number, step as number];
   if (by === 0) return fail("range", "the step must not be zero");
   const count = Math.max(0, Math.floor((last - first) / by) + 1);
@@ -101,7 +107,8 @@ function range(from: unknown, to: unknown, step: unknown): unknown {
 
 function hash(data: unknown, algorithm: unknown): unknown {
   if (data === undefined) return undefined;
-  if (!isHashAlgorithm(algorithm)) return fail("hash", "the algorithm must be MD5, SHA-1, SHA-256, SHA-384 or SHA-512");
+  if (!isHashAlgorithm(algorithm))
+    return fail("hash", "the algorithm must be MD5, SHA-1, SHA-256, SHA-384 or SHA-512");
   return hashHex(typeof data === "string" ? data : JSON.stringify(data), algorithm);
 }
 

@@ -37,12 +37,16 @@ function arrayTemplate(items: readonly Json[], location: string): Query {
 }
 
 function objectTemplate(template: JsonObject, location: string): Query {
-  const fields = Object.entries(template).map(([key, value]) => ({ key, query: compileTemplate(value, `${location}/${key}`) }));
+  const fields = Object.entries(template).map(([key, value]) => ({
+    key,
+    query: compileTemplate(value, `${location}/${key}`),
+  }));
   if (fields.every(({ query }) => query.literal)) return literal(template);
   return {
     *later(scope) {
       const result: Record<string, Json> = {};
-      for (const { key, query } of fields) setField(result, key, query.now ? query.now(scope) : yield* query.later!(scope));
+      for (const { key, query } of fields)
+        setField(result, key, query.now ? query.now(scope) : yield* query.later!(scope));
       return result;
     },
   };
@@ -69,7 +73,13 @@ function* evaluate({ expression, location, bounded }: Expression, scope: Scope):
   const prefix = `The JSONata expression '${expression}' specified for the field '${location}'`;
   let value: unknown;
   try {
-    value = yield { expression, bounded, bindings: bindingsOf(scope), nowMs: scope.nowMs, seed: scope.random.uuid() };
+    value = yield {
+      expression,
+      bounded,
+      bindings: bindingsOf(scope),
+      nowMs: scope.nowMs,
+      seed: scope.random.uuid(),
+    };
   } catch (error) {
     if (error instanceof StateFailure) throw error;
     throw queryFailure(`${prefix} threw an error during evaluation. ${describe(error)}`, location);
@@ -101,7 +111,13 @@ function asJson(value: unknown): Json | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") return Number.isFinite(value) ? value : undefined;
   if (Array.isArray(value)) return asArray(value);
-  if (typeof value !== "object" || value === null || "_jsonata_function" in value || "_jsonata_lambda" in value) return undefined;
+  if (
+    typeof value !== "object" ||
+    value === null ||
+    "_jsonata_function" in value ||
+    "_jsonata_lambda" in value
+  )
+    return undefined;
   return asObject(value);
 }
 

@@ -27,7 +27,8 @@ export function compileReference(text: string): Reference {
   return text.startsWith("$") ? pathReference(text) : callReference(text);
 }
 
-export const isReferenceSyntaxError = (error: unknown): boolean => error instanceof PathSyntaxError || error instanceof CallSyntaxError;
+export const isReferenceSyntaxError = (error: unknown): boolean =>
+  error instanceof PathSyntaxError || error instanceof CallSyntaxError;
 
 function pathReference(text: string): Reference {
   const { root, path, ofInput } = rooted(text);
@@ -49,10 +50,16 @@ function present(value: Json | undefined, path: Path): Json {
 }
 
 function rooted(text: string): { root: Root; path: Path; ofInput: boolean } {
-  if (text.startsWith("$$")) return { root: (scope) => scope.context(), path: parseSegments(text, 2), ofInput: false };
+  if (text.startsWith("$$"))
+    return { root: (scope) => scope.context(), path: parseSegments(text, 2), ofInput: false };
   const name = /^\$([\p{L}_][\p{L}\p{N}_]*)/u.exec(text)?.[1];
-  if (name === undefined) return { root: (scope) => scope.input, path: parseSegments(text, 1), ofInput: true };
-  return { root: (scope) => scope.variable(name), path: parseSegments(text, 1 + name.length), ofInput: false };
+  if (name === undefined)
+    return { root: (scope) => scope.input, path: parseSegments(text, 1), ofInput: true };
+  return {
+    root: (scope) => scope.variable(name),
+    path: parseSegments(text, 1 + name.length),
+    ofInput: false,
+  };
 }
 
 function callReference(text: string): Reference {
@@ -62,7 +69,12 @@ function callReference(text: string): Reference {
 
 function compileCall(call: Call): (scope: Scope) => Json {
   const args = call.args.map(compileArgument);
-  return (scope) => callIntrinsic(call.name, args.map((arg) => arg(scope)), scope.random);
+  return (scope) =>
+    callIntrinsic(
+      call.name,
+      args.map((arg) => arg(scope)),
+      scope.random,
+    );
 }
 
 function compileArgument(argument: Argument): (scope: Scope) => Json {
@@ -100,7 +112,9 @@ function readNamed(reference: Reference, scope: Scope, fieldName: string): Json 
   } catch (error) {
     if (!(error instanceof PathMissing)) throw error;
     const { text } = reference;
-    throw runtimeFailure(`The JSONPath '${text}' specified for the field '${fieldName}' could not be found in the input '${JSON.stringify(scope.input)}'`);
+    throw runtimeFailure(
+      `The JSONPath '${text}' specified for the field '${fieldName}' could not be found in the input '${JSON.stringify(scope.input)}'`,
+    );
   }
 }
 
@@ -123,7 +137,9 @@ function arrayTemplate(items: readonly Json[]): Query {
 function objectTemplate(template: JsonObject): Query {
   const fields = Object.entries(template).map(([key, value]) => {
     const dynamic = key.endsWith(".$") && typeof value === "string";
-    return dynamic ? { key: key.slice(0, -2), query: namedPath(value, key) } : { key, query: compileTemplate(value) };
+    return dynamic
+      ? { key: key.slice(0, -2), query: namedPath(value, key) }
+      : { key, query: compileTemplate(value) };
   });
   if (fields.every(({ query }) => query.literal)) return literal(template);
   return {

@@ -7,8 +7,8 @@ import type { Random } from "../random.ts";
 /** What an expression can see. */
 export interface Scope {
   readonly input: Json;
-  readonly result?: Json;
-  readonly errorOutput?: Json;
+  readonly result?: Json | undefined;
+  readonly errorOutput?: Json | undefined;
   readonly nowMs: number;
   readonly random: Random;
   context(): JsonObject;
@@ -44,6 +44,7 @@ export interface QueryLanguage {
 
 /** Sets an own field whatever its name, so that a key `__proto__` is data like any other. */
 export function setField(target: Record<string, Json>, key: string, value: Json): void {
-  if (key === "__proto__") Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  if (key === "__proto__")
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
   else target[key] = value;
 }

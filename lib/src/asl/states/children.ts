@@ -1,6 +1,6 @@
 // Parallel, and what it has in common with an inline Map: a state that waits for branches of its own.
 import type { ChildrenWait, Iteration, Json } from "../contract.ts";
-import { argumentsOf, leaveWithResult } from "../flow.ts";
+import { argumentsOf, asking, leaveWithResult } from "../flow.ts";
 import type { StateSpec } from "../parse.ts";
 import type { Asking } from "../query/query.ts";
 import { type DraftBranch, emit, parentOf, type Run, serial, setWait, specOf } from "../run.ts";
@@ -8,8 +8,16 @@ import { type DraftBranch, emit, parentOf, type Run, serial, setWait, specOf } f
 export function* enterParallel(run: Run, branch: DraftBranch, spec: StateSpec): Asking<void> {
   const input = yield* argumentsOf(run, branch, spec);
   emit(run, branch, "ParallelStateStarted");
-  setWait(branch, { for: "children", total: spec.branches.length, started: spec.branches.length, done: 0, results: spec.branches.map(() => null) });
-  spec.branches.forEach((machine, index) => addBranch(run, branch, { index, startAt: machine.startAt, input }));
+  setWait(branch, {
+    for: "children",
+    total: spec.branches.length,
+    started: spec.branches.length,
+    done: 0,
+    results: spec.branches.map(() => null),
+  });
+  spec.branches.forEach((machine, index) =>
+    addBranch(run, branch, { index, startAt: machine.startAt, input }),
+  );
 }
 
 interface NewBranch {
@@ -37,18 +45,35 @@ function addBranch(run: Run, parent: DraftBranch, { index, startAt, input, item 
 }
 
 /** Runs the iterations of an inline Map, at most `maxConcurrency` at a time (0 = all). */
-export function startIterations(run: Run, branch: DraftBranch, iterations: readonly Iteration[], maxConcurrency: number): void {
+export function startIterations(
+  run: Run,
+  branch: DraftBranch,
+  iterations: readonly Iteration[],
+  maxConcurrency: number,
+): void {
   const total = iterations.length;
   const atOnce = maxConcurrency === 0 ? total : Math.min(maxConcurrency, total);
   const waiting = iterations.slice(atOnce);
-  setWait(branch, { for: "children", total, started: 0, done: 0, results: iterations.map(() => null), ...(waiting.length > 0 ? { waiting } : {}) });
+  setWait(branch, {
+    for: "children",
+    total,
+    started: 0,
+    done: 0,
+    results: iterations.map(() => null),
+    ...(waiting.length > 0 ? { waiting } : {}),
+  });
   for (const iteration of iterations.slice(0, atOnce)) startIteration(run, branch, iteration);
 }
 
 function startIteration(run: Run, parent: DraftBranch, { input, item }: Iteration): void {
   const wait = parent.wait as ChildrenWait;
   const spec = specOf(run, parent);
-  const branch = addBranch(run, parent, { index: wait.started, startAt: spec.map!.processor.startAt, input, item });
+  const branch = addBranch(run, parent, {
+    index: wait.started,
+    startAt: spec.map!.processor.startAt,
+    input,
+    item,
+  });
   parent.wait = { ...wait, started: wait.started + 1 };
   emit(run, branch, "MapIterationStarted", { name: parent.state, index: branch.index });
 }
@@ -81,8 +106,13 @@ function startNext(run: Run, parent: DraftBranch): void {
   startIteration(run, parent, first);
 }
 
-export function* endChildren(run: Run, branch: DraftBranch, spec: StateSpec, results: readonly Json[]): Asking<void> {
+export function* endChildren(
+  run: Run,
+  branch: DraftBranch,
+  spec: StateSpec,
+  results: readonly Json[],
+): Asking<void> {
   setWait(branch, undefined);
   emit(run, branch, `${spec.type}StateSucceeded`);
-  yield* leaveWithResult(run, branch, spec, results);
+  yield* asking(leaveWithResult(run, branch, spec, results));
 }

@@ -3,7 +3,7 @@
 import { unexpectedType } from "../choice.ts";
 import type { Event, Failure, Json, JsonObject, Tolerance } from "../contract.ts";
 import { queryFailure, runtimeFailure, StateFailure } from "../failure.ts";
-import { effectiveInput, leaveWithResult } from "../flow.ts";
+import { asking, effectiveInput, leaveWithResult } from "../flow.ts";
 import { batches, type BatchSizes, exceedsTolerance, resultFiles } from "../map-run.ts";
 import type { MapSpec, StateSpec } from "../parse.ts";
 import { isObject } from "../path/evaluate.ts";
@@ -24,7 +24,12 @@ export function* enterMap(run: Run, branch: DraftBranch, spec: StateSpec): Askin
   const inputs = yield* inputsOf(run, branch, map, input, items);
   if (items.length === 0) return yield* endChildren(run, branch, spec, []);
   const keepItems = run.machine.readsContext;
-  startIterations(run, branch, inputs.map((each, i) => (keepItems ? { input: each, item: items[i]! } : { input: each })), maxConcurrency);
+  startIterations(
+    run,
+    branch,
+    inputs.map((each, i) => (keepItems ? { input: each, item: items[i]! } : { input: each })),
+    maxConcurrency,
+  );
 }
 
 function* concurrencyOf(run: Run, branch: DraftBranch, map: MapSpec): Asking<number> {
@@ -34,20 +39,36 @@ function* concurrencyOf(run: Run, branch: DraftBranch, map: MapSpec): Asking<num
   return value;
 }
 
-export function* itemsOf(run: Run, branch: DraftBranch, spec: StateSpec, input: Json): Asking<readonly Json[]> {
+export function* itemsOf(
+  run: Run,
+  branch: DraftBranch,
+  spec: StateSpec,
+  input: Json,
+): Asking<readonly Json[]> {
   const { items, itemsField } = spec.map!;
   const value = items ? yield* valueOf(items, scopeOf(run, branch, input)) : input;
   if (Array.isArray(value)) return value as readonly Json[];
-  if (itemsField !== undefined) throw queryFailure(unexpectedType(itemsField, "Items", "array", value), "Items");
-  if (spec.language === "JSONata") throw queryFailure(`Map state input must be an array but was: ${JSON.stringify(value)}`);
-  throw runtimeFailure(`Reference path "${String(spec.definition.ItemsPath ?? "$")}" must point to array.`.replace('"$$', '"$'));
+  if (itemsField !== undefined)
+    throw queryFailure(unexpectedType(itemsField, "Items", "array", value), "Items");
+  if (spec.language === "JSONata")
+    throw queryFailure(`Map state input must be an array but was: ${JSON.stringify(value)}`);
+  throw runtimeFailure(
+    `Reference path "${String(spec.definition.ItemsPath ?? "$")}" must point to array.`.replace('"$$', '"$'),
+  );
 }
 
 /** The input of each iteration: the item, or what ItemSelector makes of it. */
-function* inputsOf(run: Run, branch: DraftBranch, map: MapSpec, input: Json, items: readonly Json[]): Asking<readonly Json[]> {
+function* inputsOf(
+  run: Run,
+  branch: DraftBranch,
+  map: MapSpec,
+  input: Json,
+  items: readonly Json[],
+): Asking<readonly Json[]> {
   if (!map.selector) return items;
   const inputs: Json[] = [];
-  for (const [index, value] of items.entries()) inputs.push(yield* valueOf(map.selector, scopeOf(run, branch, input, { item: { index, value } })));
+  for (const [index, value] of items.entries())
+    inputs.push(yield* valueOf(map.selector, scopeOf(run, branch, input, { item: { index, value } })));
   return inputs;
 }
 
@@ -87,8 +108,12 @@ function* toleranceOf(run: Run, branch: DraftBranch, map: MapSpec): Asking<Toler
   const count = map.toleratedCount && (yield* integerOf(map.toleratedCount, scope));
   if (count !== undefined && count < 0) throw runtimeFailure("ToleratedFailureCount cannot be negative.");
   const percentage = map.toleratedPercentage && (yield* numberOf(map.toleratedPercentage, scope));
-  if (percentage !== undefined && (percentage < 0 || percentage > 100)) throw runtimeFailure("ToleratedFailurePercentage must be between 0 and 100.");
-  return { ...(count === undefined ? {} : { failureCount: count }), ...(percentage === undefined ? {} : { failurePercentage: percentage }) };
+  if (percentage !== undefined && (percentage < 0 || percentage > 100))
+    throw runtimeFailure("ToleratedFailurePercentage must be between 0 and 100.");
+  return {
+    ...(count === undefined ? {} : { failureCount: count }),
+    ...(percentage === undefined ? {} : { failurePercentage: percentage }),
+  };
 }
 
 /** `arn:…:mapRun:MachineName/Label:UUID`; without a Label a UUID stands in. */
@@ -100,13 +125,23 @@ function beginMapRun(run: Run, branch: DraftBranch, spec: StateSpec): string {
   return mapRunArn;
 }
 
-function* startDistributed(run: Run, branch: DraftBranch, spec: StateSpec, items: readonly Json[]): Asking<void> {
+function* startDistributed(
+  run: Run,
+  branch: DraftBranch,
+  spec: StateSpec,
+  items: readonly Json[],
+): Asking<void> {
   yield* toleranceOf(run, branch, spec.map!);
   const mapRunArn = beginMapRun(run, branch, spec);
   yield* startChildren(run, branch, spec, { items, mapRunArn });
 }
 
-function* startChildren(run: Run, branch: DraftBranch, spec: StateSpec, { items, mapRunArn }: { items: readonly Json[]; mapRunArn: string }): Asking<void> {
+function* startChildren(
+  run: Run,
+  branch: DraftBranch,
+  spec: StateSpec,
+  { items, mapRunArn }: { items: readonly Json[]; mapRunArn: string },
+): Asking<void> {
   const map = spec.map!;
   const input = effectiveInput(run, branch, spec);
   const selected = yield* inputsOf(run, branch, map, input, items);
@@ -129,13 +164,21 @@ function* startChildren(run: Run, branch: DraftBranch, spec: StateSpec, { items,
   });
 }
 
-function* batched(run: Run, branch: DraftBranch, map: MapSpec, items: readonly Json[]): Asking<readonly Json[]> {
+function* batched(
+  run: Run,
+  branch: DraftBranch,
+  map: MapSpec,
+  items: readonly Json[],
+): Asking<readonly Json[]> {
   const { batcher } = map;
   const scope = scopeOf(run, branch, branch.input);
   const maxItems = batcher!.maxItems && (yield* integerOf(batcher!.maxItems, scope));
   const maxBytes = batcher!.maxInputBytes && (yield* integerOf(batcher!.maxInputBytes, scope));
   const batchInput = batcher!.batchInput && (yield* valueOf(batcher!.batchInput, scope));
-  const sizes: BatchSizes = { ...(maxItems === undefined ? {} : { maxItems }), ...(maxBytes === undefined ? {} : { maxBytes }) };
+  const sizes: BatchSizes = {
+    ...(maxItems === undefined ? {} : { maxItems }),
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+  };
   return batches(items, sizes, batchInput);
 }
 
@@ -146,7 +189,8 @@ export function* resumeMap(run: Run, branch: DraftBranch, spec: StateSpec, event
   try {
     yield* goOn(run, branch, spec, event);
   } catch (thrown) {
-    const underWay = branch.wait?.for === "items" || branch.wait?.for === "mapRun" || branch.wait?.for === "results";
+    const underWay =
+      branch.wait?.for === "items" || branch.wait?.for === "mapRun" || branch.wait?.for === "results";
     if (thrown instanceof StateFailure && underWay) {
       setWait(branch, undefined);
       emit(run, branch, "MapRunFailed", thrown.failure);
@@ -161,7 +205,12 @@ function* goOn(run: Run, branch: DraftBranch, spec: StateSpec, event: MapEvent):
       return yield* itemsRead(run, branch, spec, event.body);
     case "itemsFailed":
     case "resultsFailed":
-      throw new StateFailure(failureOf(event, event.type === "itemsFailed" ? "States.ItemReaderFailed" : "States.ResultWriterFailed"));
+      throw new StateFailure(
+        failureOf(
+          event,
+          event.type === "itemsFailed" ? "States.ItemReaderFailed" : "States.ResultWriterFailed",
+        ),
+      );
     case "mapRunEnded":
       return yield* mapRunEnded(run, branch, spec, event);
     case "resultsWritten":
@@ -169,18 +218,23 @@ function* goOn(run: Run, branch: DraftBranch, spec: StateSpec, event: MapEvent):
   }
 }
 
-const failureOf = ({ error, cause }: Failure, fallback: string): Failure => ({ error: error ?? fallback, ...(cause === undefined ? {} : { cause }) });
+const failureOf = ({ error, cause }: Failure, fallback: string): Failure => ({
+  error: error ?? fallback,
+  ...(cause === undefined ? {} : { cause }),
+});
 
 function* itemsRead(run: Run, branch: DraftBranch, spec: StateSpec, body: string): Asking<void> {
   const { reader } = spec.map!;
   const wait = branch.wait as Extract<typeof branch.wait, { for: "items" }>;
   if (reader!.inputType === "MANIFEST" && wait.items.length === 0 && isManifest(body)) {
     const files = manifestFiles(body);
-    if (files.length > 0) return read(run, branch, { mapRunArn: wait.mapRunArn, pending: files, items: [] }, reader!.resource);
+    if (files.length > 0)
+      return read(run, branch, { mapRunArn: wait.mapRunArn, pending: files, items: [] }, reader!.resource);
   }
   const items = [...wait.items, ...parseBody(body, reader!)];
   const pending = wait.pending.slice(1);
-  if (pending.length > 0) return read(run, branch, { mapRunArn: wait.mapRunArn, pending, items }, reader!.resource);
+  if (pending.length > 0)
+    return read(run, branch, { mapRunArn: wait.mapRunArn, pending, items }, reader!.resource);
   const maxItems = yield* maxItemsOf(run, branch, spec.map!);
   yield* startChildren(run, branch, spec, { items: items.slice(0, maxItems), mapRunArn: wait.mapRunArn });
 }
@@ -190,7 +244,11 @@ const isManifest = (body: string): boolean => body.trimStart().startsWith("{");
 /** A listing of objects is an array already; the files of an inventory are CSV without headers. */
 function parseBody(body: string, reader: NonNullable<MapSpec["reader"]>): readonly Json[] {
   if (reader.resource.endsWith(":listObjectsV2")) return listing(body);
-  if (reader.inputType === "MANIFEST") return parseItems(body, "CSV", { CSVHeaderLocation: "GIVEN", CSVHeaders: ["Bucket", "Key", "Size", "LastModifiedDate", "ETag", "StorageClass"] });
+  if (reader.inputType === "MANIFEST")
+    return parseItems(body, "CSV", {
+      CSVHeaderLocation: "GIVEN",
+      CSVHeaders: ["Bucket", "Key", "Size", "LastModifiedDate", "ETag", "StorageClass"],
+    });
   return parseItems(body, reader.inputType || "JSON", reader.config);
 }
 
@@ -201,23 +259,46 @@ function listing(body: string): readonly Json[] {
   return contents as readonly Json[];
 }
 
-function* mapRunEnded(run: Run, branch: DraftBranch, spec: StateSpec, event: Extract<MapEvent, { type: "mapRunEnded" }>): Asking<void> {
+function* mapRunEnded(
+  run: Run,
+  branch: DraftBranch,
+  spec: StateSpec,
+  event: Extract<MapEvent, { type: "mapRunEnded" }>,
+): Asking<void> {
   const wait = branch.wait as Extract<typeof branch.wait, { for: "mapRun" }>;
-  const children = [...event.children].sort((left, right) => left.index - right.index);
+  const children = event.children.toSorted((left, right) => left.index - right.index);
   const failed = children.filter(({ status }) => status !== "SUCCEEDED").length;
   if (exceedsTolerance(wait.tolerance, wait.children, failed)) {
-    throw new StateFailure({ error: "States.ExceedToleratedFailureThreshold", cause: "The specified tolerated failure threshold was exceeded" });
+    throw new StateFailure({
+      error: "States.ExceedToleratedFailureThreshold",
+      cause: "The specified tolerated failure threshold was exceeded",
+    });
   }
-  if (!spec.map!.writer) return yield* endMapRun(run, branch, spec, children.flatMap(({ output }) => (output === undefined ? [] : [output])));
+  if (!spec.map!.writer)
+    return yield* endMapRun(
+      run,
+      branch,
+      spec,
+      children.flatMap(({ output }) => (output === undefined ? [] : [output])),
+    );
   yield* writeResults(run, branch, spec, event, wait.mapRunArn);
 }
 
-function* writeResults(run: Run, branch: DraftBranch, spec: StateSpec, event: Extract<MapEvent, { type: "mapRunEnded" }>, mapRunArn: string): Asking<void> {
+function* writeResults(
+  run: Run,
+  branch: DraftBranch,
+  spec: StateSpec,
+  event: Extract<MapEvent, { type: "mapRunEnded" }>,
+  mapRunArn: string,
+): Asking<void> {
   const { writer } = spec.map!;
   const input = effectiveInput(run, branch, spec);
-  const parameters = writer!.parameters && ((yield* valueOf(writer!.parameters, scopeOf(run, branch, input))) as JsonObject);
+  const parameters =
+    writer!.parameters && ((yield* valueOf(writer!.parameters, scopeOf(run, branch, input))) as JsonObject);
   const bucket = String(parameters?.Bucket ?? "");
-  const folder = [String(parameters?.Prefix ?? ""), run.random.uuid()].filter((part) => part !== "").join("/");
+  const folder = [String(parameters?.Prefix ?? ""), run.random.uuid()]
+    .filter((part) => part !== "")
+    .join("/");
   const written = resultFiles(event.children, { bucket, folder, mapRunArn, config: writer!.config });
   run.commands.push({ type: "writeResults", mapRun: event.mapRun, bucket, files: written.files });
   setWait(branch, { for: "results", mapRun: event.mapRun, output: written.output });
@@ -232,5 +313,5 @@ function* endMapRun(run: Run, branch: DraftBranch, spec: StateSpec, output: Json
   setWait(branch, undefined);
   emit(run, branch, "MapRunSucceeded");
   emit(run, branch, "MapStateSucceeded");
-  yield* leaveWithResult(run, branch, spec, output);
+  yield* asking(leaveWithResult(run, branch, spec, output));
 }

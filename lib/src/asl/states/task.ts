@@ -2,11 +2,21 @@
 // differ in how the history calls things, not in what happens.
 import type { Event, Failure, Json, StartTask, TaskKind, TaskPattern } from "../contract.ts";
 import { StateFailure } from "../failure.ts";
-import { argumentsOf, leaveWithResult, maybe } from "../flow.ts";
+import { argumentsOf, asking, leaveWithResult, maybe } from "../flow.ts";
 import { exceedsBytes, limits } from "../limits.ts";
 import type { StateSpec } from "../parse.ts";
 import type { Asking } from "../query/query.ts";
-import { dataLimit, type DraftBranch, emit, retryCount, type Run, scopeOf, serial, setWait, textOf } from "../run.ts";
+import {
+  dataLimit,
+  type DraftBranch,
+  emit,
+  retryCount,
+  type Run,
+  scopeOf,
+  serial,
+  setWait,
+  textOf,
+} from "../run.ts";
 import { integerOf } from "../settings.ts";
 
 export interface Resource {
@@ -26,7 +36,9 @@ export function resourceOf(arn: string): Resource {
     return { kind: "service", pattern: patternOf(action), events: "Task", type, action };
   }
   const isActivity = /^arn:[^:]*:states:[^:]*:[^:]*:activity:/.test(arn);
-  const names = isActivity ? ({ kind: "activity", events: "Activity" } as const) : ({ kind: "lambda", events: "LambdaFunction" } as const);
+  const names = isActivity
+    ? ({ kind: "activity", events: "Activity" } as const)
+    : ({ kind: "lambda", events: "LambdaFunction" } as const);
   return { ...names, pattern: "requestResponse", type: "", action: "" };
 }
 
@@ -36,15 +48,26 @@ function patternOf(action: string): TaskPattern {
 }
 
 /** What the events of one task have in common. */
-const shared = ({ kind, type, action }: Resource): Record<string, unknown> => (kind === "service" ? { resourceType: type, resource: action } : {});
+const shared = ({ kind, type, action }: Resource): Record<string, unknown> =>
+  kind === "service" ? { resourceType: type, resource: action } : {};
 
 export function* enterTask(run: Run, branch: DraftBranch, spec: StateSpec): Asking<void> {
   const token = run.random.uuid();
   const resource = resourceOf(spec.resource!);
-  const input = yield* argumentsOf(run, branch, spec, resource.pattern === "requestResponse" ? {} : { taskToken: token });
+  const input = yield* argumentsOf(
+    run,
+    branch,
+    spec,
+    resource.pattern === "requestResponse" ? {} : { taskToken: token },
+  );
   const roleArn = yield* maybe(spec.roleArn, run, branch, branch.input);
   const clocks = yield* clocksOf(run, branch, spec);
-  emit(run, branch, `${resource.events}Scheduled`, scheduled(run, spec, resource, { input, roleArn, ...clocks }));
+  emit(
+    run,
+    branch,
+    `${resource.events}Scheduled`,
+    scheduled(run, spec, resource, { input, roleArn, ...clocks }),
+  );
   const task = serial(run);
   run.commands.push(command(branch, spec, resource, { task, token, input, roleArn, ...clocks }));
   setWait(branch, { for: "task", task, token, phase: "scheduled" });
@@ -68,17 +91,31 @@ interface Scheduling extends Clocks {
   readonly roleArn: Json | undefined;
 }
 
-function scheduled(run: Run, spec: StateSpec, resource: Resource, { input, roleArn, timeoutSeconds, heartbeatSeconds }: Scheduling): Record<string, unknown> {
+function scheduled(
+  run: Run,
+  spec: StateSpec,
+  resource: Resource,
+  { input, roleArn, timeoutSeconds, heartbeatSeconds }: Scheduling,
+): Record<string, unknown> {
   const text = textOf(run, input);
   return {
-    ...(resource.kind === "service" ? { ...shared(resource), region: run.state.execution.id.split(":")[3] ?? "", parameters: text } : { resource: spec.resource, input: text }),
+    ...(resource.kind === "service"
+      ? { ...shared(resource), region: run.state.execution.id.split(":")[3] ?? "", parameters: text }
+      : { resource: spec.resource, input: text }),
     ...(timeoutSeconds === undefined ? {} : { timeoutInSeconds: timeoutSeconds }),
-    ...(heartbeatSeconds === undefined || resource.kind === "lambda" ? {} : { heartbeatInSeconds: heartbeatSeconds }),
+    ...(heartbeatSeconds === undefined || resource.kind === "lambda"
+      ? {}
+      : { heartbeatInSeconds: heartbeatSeconds }),
     ...(roleArn === undefined ? {} : { taskCredentials: { roleArn } }),
   };
 }
 
-function command(branch: DraftBranch, spec: StateSpec, resource: Resource, work: Scheduling & { readonly task: number; readonly token: string }): StartTask {
+function command(
+  branch: DraftBranch,
+  spec: StateSpec,
+  resource: Resource,
+  work: Scheduling & { readonly task: number; readonly token: string },
+): StartTask {
   const { roleArn, ...rest } = work;
   return {
     type: "startTask",
@@ -116,12 +153,20 @@ export function* resumeTask(run: Run, branch: DraftBranch, spec: StateSpec, even
 /** An activity that nobody has polled times out unstarted; a task that could not be scheduled never starts. */
 function startsWith(event: TaskEvent): boolean {
   if (event.type === "taskTimedOut") return true;
-  return event.type !== "taskFailed" || event.phase === undefined || event.phase === "run" || event.phase === "submit";
+  return (
+    event.type !== "taskFailed" ||
+    event.phase === undefined ||
+    event.phase === "run" ||
+    event.phase === "submit"
+  );
 }
 
 function noteStarted(run: Run, branch: DraftBranch, resource: Resource, event: TaskEvent): void {
   if (resource.kind === "activity" && event.type !== "taskStarted") return;
-  const workerName = event.type === "taskStarted" && event.workerName !== undefined ? { workerName: event.workerName } : undefined;
+  const workerName =
+    event.type === "taskStarted" && event.workerName !== undefined
+      ? { workerName: event.workerName }
+      : undefined;
   emit(run, branch, `${resource.events}Started`, resource.kind === "service" ? shared(resource) : workerName);
   if (branch.wait?.for === "task") branch.wait = { ...branch.wait, phase: "started" };
 }
@@ -133,29 +178,50 @@ function submitted(run: Run, branch: DraftBranch, resource: Resource, spec: Stat
 
 function checked(run: Run, spec: StateSpec, resource: Resource, output: Json): string {
   const text = textOf(run, output);
-  if (exceedsBytes(text, limits.dataBytes)) throw dataLimit(resource.kind === "service" ? resource.type : spec.resource!);
+  if (exceedsBytes(text, limits.dataBytes))
+    throw dataLimit(resource.kind === "service" ? resource.type : spec.resource!);
   return text;
 }
 
-function* succeeded(run: Run, branch: DraftBranch, spec: StateSpec, resource: Resource, output: Json): Asking<void> {
+function* succeeded(
+  run: Run,
+  branch: DraftBranch,
+  spec: StateSpec,
+  resource: Resource,
+  output: Json,
+): Asking<void> {
   let text: string;
   try {
     text = checked(run, spec, resource, output);
   } catch (error) {
     setWait(branch, undefined);
-    if (error instanceof StateFailure) emit(run, branch, `${resource.events}Failed`, { ...shared(resource), ...error.failure });
+    if (error instanceof StateFailure)
+      emit(run, branch, `${resource.events}Failed`, { ...shared(resource), ...error.failure });
     throw error;
   }
   setWait(branch, undefined);
   emit(run, branch, `${resource.events}Succeeded`, { ...shared(resource), output: text });
-  yield* leaveWithResult(run, branch, spec, output);
+  yield* asking(leaveWithResult(run, branch, spec, output));
 }
 
-const failedEvents = { schedule: "ScheduleFailed", start: "StartFailed", submit: "SubmitFailed", run: "Failed" } as const;
+const failedEvents = {
+  schedule: "ScheduleFailed",
+  start: "StartFailed",
+  submit: "SubmitFailed",
+  run: "Failed",
+} as const;
 
-function failed(run: Run, branch: DraftBranch, resource: Resource, { error, cause, phase = "run" }: Extract<TaskEvent, { readonly type: "taskFailed" }>): never {
+function failed(
+  run: Run,
+  branch: DraftBranch,
+  resource: Resource,
+  { error, cause, phase = "run" }: Extract<TaskEvent, { readonly type: "taskFailed" }>,
+): never {
   setWait(branch, undefined);
-  const failure: Failure = { ...(error === undefined ? {} : { error }), ...(cause === undefined ? {} : { cause }) };
+  const failure: Failure = {
+    ...(error === undefined ? {} : { error }),
+    ...(cause === undefined ? {} : { cause }),
+  };
   emit(run, branch, resource.events + failedEvents[phase], { ...shared(resource), ...failure });
   throw new StateFailure(failure);
 }
@@ -163,5 +229,8 @@ function failed(run: Run, branch: DraftBranch, resource: Resource, { error, caus
 function timedOut(run: Run, branch: DraftBranch, resource: Resource, clock: "timeout" | "heartbeat"): never {
   setWait(branch, undefined);
   emit(run, branch, `${resource.events}TimedOut`, { ...shared(resource), error: "States.Timeout" });
-  throw new StateFailure({ error: "States.Timeout", cause: "" }, clock === "heartbeat" ? { alias: "States.HeartbeatTimeout" } : {});
+  throw new StateFailure(
+    { error: "States.Timeout", cause: "" },
+    clock === "heartbeat" ? { alias: "States.HeartbeatTimeout" } : {},
+  );
 }

@@ -36,12 +36,15 @@ export function validateDefinition(text: string, type: ExecutionType = "STANDARD
 
 /** How CreateStateMachine words the first diagnostic. */
 export function invalidDefinitionMessage(diagnostics: readonly Diagnostic[]): string {
-  const parts = diagnostics.map(({ code, message, location }) => `${code}: ${message}${location === undefined ? "" : ` at ${location}`}`);
+  const parts = diagnostics.map(
+    ({ code, message, location }) => `${code}: ${message}${location === undefined ? "" : ` at ${location}`}`,
+  );
   return `Invalid State Machine Definition: '${parts.join(", ")}'`;
 }
 
 function parseDefinition(text: string): JsonObject | readonly Diagnostic[] {
-  if (exceedsBytes(text, limits.definitionBytes)) return [schemaError(`The definition exceeds ${limits.definitionBytes} bytes`)];
+  if (exceedsBytes(text, limits.definitionBytes))
+    return [schemaError(`The definition exceeds ${limits.definitionBytes} bytes`)];
   try {
     const value = JSON.parse(text) as Json;
     return isObject(value) ? value : [schemaError("Definition must be a valid JSON object")];
@@ -50,7 +53,11 @@ function parseDefinition(text: string): JsonObject | readonly Diagnostic[] {
   }
 }
 
-const schemaError = (message: string): Diagnostic => ({ severity: "ERROR", code: "SCHEMA_VALIDATION_FAILED", message });
+const schemaError = (message: string): Diagnostic => ({
+  severity: "ERROR",
+  code: "SCHEMA_VALIDATION_FAILED",
+  message,
+});
 
 /** Worded as Jackson does, which reads a whole word before it complains. */
 function jsonError(text: string): Diagnostic {
@@ -59,7 +66,12 @@ function jsonError(text: string): Diagnostic {
   const location = `[Source: (String)"${text}"; line: 1, column: ${column}]`;
   const expected = "was expecting (JSON String, Number, Array, Object or token 'null', 'true' or 'false')";
   const message = token ? `Unrecognized token '${token[1]}': ${expected}` : "The text is not valid JSON";
-  return { severity: "ERROR", code: "INVALID_JSON_DESCRIPTION", message: `${message}\n at ${location}`, location };
+  return {
+    severity: "ERROR",
+    code: "INVALID_JSON_DESCRIPTION",
+    message: `${message}\n at ${location}`,
+    location,
+  };
 }
 
 export function validateMachine(definition: JsonObject, type: ExecutionType): readonly Diagnostic[] {
@@ -73,22 +85,31 @@ export function validateMachine(definition: JsonObject, type: ExecutionType): re
 /** One state by itself, as TestState takes it. */
 export function validateState(state: JsonObject, machineLanguage = "JSONPath"): readonly Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
-  checkState(state, "/States/StateName", { report: reporter(diagnostics), type: "STANDARD", machineLanguage });
+  checkState(state, "/States/StateName", {
+    report: reporter(diagnostics),
+    type: "STANDARD",
+    machineLanguage,
+  });
   return diagnostics;
 }
 
-const reporter = (diagnostics: Diagnostic[]): Report => (location, message, code = "SCHEMA_VALIDATION_FAILED") => {
-  diagnostics.push({ severity: "ERROR", code, message, location });
-};
+const reporter =
+  (diagnostics: Diagnostic[]): Report =>
+  (location, message, code = "SCHEMA_VALIDATION_FAILED") => {
+    diagnostics.push({ severity: "ERROR", code, message, location });
+  };
 
 function checkMachine(definition: JsonObject, at: string, context: Context): void {
   const missing = ["States", "StartAt"].filter((field) => definition[field] === undefined);
-  if (missing.length > 0) return context.report(at || "/", `These fields are required: [${missing.join(", ")}]`);
+  if (missing.length > 0)
+    return context.report(at || "/", `These fields are required: [${missing.join(", ")}]`);
   const { States: states, StartAt: startAt } = definition;
-  if (!isObject(states) || Object.keys(states).length === 0) return context.report(`${at}/States`, "Value cannot be empty");
+  if (!isObject(states) || Object.keys(states).length === 0)
+    return context.report(`${at}/States`, "Value cannot be empty");
   for (const [name, state] of Object.entries(states)) {
     const location = `${at}/States/${name}`;
-    if (name.length > limits.stateNameCharacters) context.report(location, `State name must be at most ${limits.stateNameCharacters} characters long`);
+    if (name.length > limits.stateNameCharacters)
+      context.report(location, `State name must be at most ${limits.stateNameCharacters} characters long`);
     if (isObject(state)) checkState(state, location, context);
     else context.report(location, "A state must be a JSON object");
   }
@@ -99,7 +120,10 @@ const stateTypes = ["Task", "Wait", "Pass", "Succeed", "Fail", "Choice", "Parall
 
 function checkState(state: JsonObject, at: string, context: Context): void {
   if (!stateTypes.includes(state.Type as string)) {
-    return context.report(`${at}/Type`, `The field 'Type' should have one of these values: [${stateTypes.join(", ")}]`);
+    return context.report(
+      `${at}/Type`,
+      `The field 'Type' should have one of these values: [${stateTypes.join(", ")}]`,
+    );
   }
   const language = (state.QueryLanguage as string | undefined) ?? context.machineLanguage;
   if (context.machineLanguage === "JSONata" && language === "JSONPath") {
@@ -120,7 +144,13 @@ function checkEnding(state: JsonObject, at: string, report: Report): void {
 
 type Check = (state: JsonObject, at: string, context: Context) => void;
 
-const checkType: Readonly<Record<string, Check>> = { Task: checkTask, Wait: checkWait, Choice: checkChoice, Parallel: checkParallel, Map: checkMap };
+const checkType: Readonly<Record<string, Check>> = {
+  Task: checkTask,
+  Wait: checkWait,
+  Choice: checkChoice,
+  Parallel: checkParallel,
+  Map: checkMap,
+};
 
 function checkTask(state: JsonObject, at: string, { report, type }: Context): void {
   const { Resource: resource, Credentials: credentials } = state;
@@ -130,7 +160,10 @@ function checkTask(state: JsonObject, at: string, { report, type }: Context): vo
   }
   const { kind, type: service, action, pattern } = resourceOf(resource);
   if (kind === "service" && !isKnownIntegration(service, action)) {
-    report(`${at}/Resource`, `The resource provided ${resource} is not recognized. The value is not a valid resource ARN, or the resource is not available in this region.`);
+    report(
+      `${at}/Resource`,
+      `The resource provided ${resource} is not recognized. The value is not a valid resource ARN, or the resource is not available in this region.`,
+    );
   } else if (type === "EXPRESS" && pattern !== "requestResponse") {
     report(`${at}/Resource`, `Express state machine does not support '.${pattern}' service integration `);
   }
@@ -138,18 +171,27 @@ function checkTask(state: JsonObject, at: string, { report, type }: Context): vo
 
 function checkWait(state: JsonObject, at: string, { report, machineLanguage }: Context): void {
   const { Timestamp: timestamp } = state;
-  if (typeof timestamp !== "string" || (machineLanguage === "JSONata" && expressionOf(timestamp) !== undefined)) return;
-  if (machineLanguage === "JSONPath" && parseTimestamp(timestamp) === undefined) report(`${at}/Timestamp`, "String does not match RFC3339 timestamp");
+  if (
+    typeof timestamp !== "string" ||
+    (machineLanguage === "JSONata" && expressionOf(timestamp) !== undefined)
+  )
+    return;
+  if (machineLanguage === "JSONPath" && parseTimestamp(timestamp) === undefined)
+    report(`${at}/Timestamp`, "String does not match RFC3339 timestamp");
 }
 
 function checkChoice(state: JsonObject, at: string, { report }: Context): void {
-  if (!Array.isArray(state.Choices) || state.Choices.length === 0) report(`${at}/Choices`, "Value cannot be empty");
+  if (!Array.isArray(state.Choices) || state.Choices.length === 0)
+    report(`${at}/Choices`, "Value cannot be empty");
 }
 
 function checkParallel(state: JsonObject, at: string, context: Context): void {
   const branches = state.Branches;
-  if (!Array.isArray(branches) || branches.length === 0) return context.report(`${at}/Branches`, "Value cannot be empty");
-  (branches as readonly JsonObject[]).forEach((branch, i) => checkMachine(branch, `${at}/Branches[${i}]`, context));
+  if (!Array.isArray(branches) || branches.length === 0)
+    return context.report(`${at}/Branches`, "Value cannot be empty");
+  (branches as readonly JsonObject[]).forEach((branch, i) =>
+    checkMachine(branch, `${at}/Branches[${i}]`, context),
+  );
 }
 
 function checkMap(state: JsonObject, at: string, context: Context): void {
@@ -163,14 +205,20 @@ function checkMap(state: JsonObject, at: string, context: Context): void {
 function targetsOf(state: JsonObject): readonly { readonly path: string; readonly target: string }[] {
   const own = ["Next", "Default"].map((path) => ({ path, target: state[path] }));
   const listed = ["Choices", "Catch"].flatMap((field) =>
-    ((state[field] as readonly JsonObject[] | undefined) ?? []).map((each, i) => ({ path: `${field}[${i}]/Next`, target: each.Next })),
+    ((state[field] as readonly JsonObject[] | undefined) ?? []).map((each, i) => ({
+      path: `${field}[${i}]/Next`,
+      target: each.Next,
+    })),
   );
-  return [...own, ...listed].filter((each): each is { path: string; target: string } => typeof each.target === "string");
+  return [...own, ...listed].filter(
+    (each): each is { path: string; target: string } => typeof each.target === "string",
+  );
 }
 
 function checkTransitions(states: JsonObject, startAt: string, at: string, report: Report): void {
   const code = "MISSING_TRANSITION_TARGET";
-  if (!Object.hasOwn(states, startAt)) return report(`${at}/StartAt`, `Missing 'StartAt' target: ${startAt}`, code);
+  if (!Object.hasOwn(states, startAt))
+    return report(`${at}/StartAt`, `Missing 'StartAt' target: ${startAt}`, code);
   const reached = new Set([startAt]);
   for (const name of reached) {
     const state = states[name];
@@ -179,27 +227,45 @@ function checkTransitions(states: JsonObject, startAt: string, at: string, repor
       else report(`${at}/States/${name}/${path}`, `Missing 'Next' target: ${target}`, code);
     }
   }
-  for (const name of Object.keys(states)) if (!reached.has(name)) report(`${at}/States/${name}`, `State "${name}" is not reachable.`, code);
+  for (const name of Object.keys(states))
+    if (!reached.has(name)) report(`${at}/States/${name}`, `State "${name}" is not reachable.`, code);
 }
 
 const templates = ["Parameters", "ResultSelector", "ItemSelector", "Assign"];
-const pathFieldNames = ["InputPath", "OutputPath", "ItemsPath", "SecondsPath", "TimestampPath", "TimeoutSecondsPath", "HeartbeatSecondsPath", "MaxConcurrencyPath", "ErrorPath", "CausePath"];
+const pathFieldNames = [
+  "InputPath",
+  "OutputPath",
+  "ItemsPath",
+  "SecondsPath",
+  "TimestampPath",
+  "TimeoutSecondsPath",
+  "HeartbeatSecondsPath",
+  "MaxConcurrencyPath",
+  "ErrorPath",
+  "CausePath",
+];
 
 function checkPaths(state: JsonObject, at: string, report: Report): void {
-  for (const field of templates) if (state[field] !== undefined) checkTemplate(state[field], `${at}/${field}`, report);
+  for (const field of templates)
+    if (state[field] !== undefined) checkTemplate(state[field], `${at}/${field}`, report);
   for (const field of pathFieldNames) {
     const path = state[field];
-    if (typeof path === "string" && !isReference(path)) report(`${at}/${field}`, "Value is not a valid JSONPath");
+    if (typeof path === "string" && !isReference(path))
+      report(`${at}/${field}`, "Value is not a valid JSONPath");
   }
 }
 
 function checkTemplate(value: Json, at: string, report: Report): void {
-  if (Array.isArray(value)) return (value as readonly Json[]).forEach((each, i) => checkTemplate(each, `${at}[${i}]`, report));
+  if (Array.isArray(value))
+    return (value as readonly Json[]).forEach((each, i) => checkTemplate(each, `${at}[${i}]`, report));
   if (!isObject(value)) return;
   for (const [key, each] of Object.entries(value)) {
     if (!key.endsWith(".$")) checkTemplate(each, `${at}/${key}`, report);
     else if (typeof each !== "string" || !isReference(each)) {
-      report(at, `The value for the field '${key}' must be a valid JSONPath or a valid intrinsic function call`);
+      report(
+        at,
+        `The value for the field '${key}' must be a valid JSONPath or a valid intrinsic function call`,
+      );
     }
   }
 }
@@ -221,8 +287,10 @@ function checkExpressions(value: Json, at: string, report: Report): void {
   const expression = expressionOf(value);
   const fault = expression === undefined ? undefined : syntaxErrorOf(expression);
   if (fault !== undefined) report(at, `JSONata expression has a syntax error: ${fault}`);
-  if (Array.isArray(value)) (value as readonly Json[]).forEach((each, i) => checkExpressions(each, `${at}[${i}]`, report));
+  if (Array.isArray(value))
+    (value as readonly Json[]).forEach((each, i) => checkExpressions(each, `${at}[${i}]`, report));
   else if (isObject(value)) {
-    for (const [key, each] of Object.entries(value)) if (!machineFields.has(key)) checkExpressions(each, `${at}/${key}`, report);
+    for (const [key, each] of Object.entries(value))
+      if (!machineFields.has(key)) checkExpressions(each, `${at}/${key}`, report);
   }
 }

@@ -9,27 +9,85 @@ const once: readonly string[] = [""];
 const job: readonly string[] = ["", ".sync"];
 const message: readonly string[] = ["", ".waitForTaskToken"];
 const all: readonly string[] = ["", ".sync", ".waitForTaskToken"];
-const of = (patterns: readonly string[], ...actions: readonly string[]): Integration => ({ actions, patterns });
+const of = (patterns: readonly string[], ...actions: readonly string[]): Integration => ({
+  actions,
+  patterns,
+});
 
 const integrations: Readonly<Record<string, readonly Integration[]>> = {
   apigateway: [of(message, "invoke")],
-  athena: [of(job, "startQueryExecution"), of(once, "stopQueryExecution", "getQueryExecution", "getQueryResults")],
+  athena: [
+    of(job, "startQueryExecution"),
+    of(once, "stopQueryExecution", "getQueryExecution", "getQueryResults"),
+  ],
   batch: [of(all, "submitJob")],
   bedrock: [of(message, "invokeModel"), of(job, "createModelCustomizationJob")],
-  codebuild: [of(job, "startBuild", "startBuildBatch"), of(once, "stopBuild", "batchDeleteBuilds", "batchGetReports", "stopBuildBatch", "retryBuildBatch", "deleteBuildBatch")],
+  codebuild: [
+    of(job, "startBuild", "startBuildBatch"),
+    of(
+      once,
+      "stopBuild",
+      "batchDeleteBuilds",
+      "batchGetReports",
+      "stopBuildBatch",
+      "retryBuildBatch",
+      "deleteBuildBatch",
+    ),
+  ],
   databrew: [of(job, "startJobRun")],
   dynamodb: [of(once, "getItem", "putItem", "deleteItem", "updateItem")],
   ecs: [of(all, "runTask")],
-  eks: [of(job, "createCluster", "deleteCluster", "createNodegroup", "deleteNodegroup", "createFargateProfile", "deleteFargateProfile", "runJob"), of(once, "call")],
-  elasticmapreduce: [of(job, "createCluster", "terminateCluster", "addStep"), of(once, "cancelStep", "setClusterTerminationProtection", "modifyInstanceFleetByName", "modifyInstanceGroupByName")],
+  eks: [
+    of(
+      job,
+      "createCluster",
+      "deleteCluster",
+      "createNodegroup",
+      "deleteNodegroup",
+      "createFargateProfile",
+      "deleteFargateProfile",
+      "runJob",
+    ),
+    of(once, "call"),
+  ],
+  elasticmapreduce: [
+    of(job, "createCluster", "terminateCluster", "addStep"),
+    of(
+      once,
+      "cancelStep",
+      "setClusterTerminationProtection",
+      "modifyInstanceFleetByName",
+      "modifyInstanceGroupByName",
+    ),
+  ],
   "emr-containers": [of(job, "createVirtualCluster", "deleteVirtualCluster", "startJobRun")],
-  "emr-serverless": [of(job, "createApplication", "startApplication", "stopApplication", "deleteApplication", "startJobRun", "cancelJobRun")],
+  "emr-serverless": [
+    of(
+      job,
+      "createApplication",
+      "startApplication",
+      "stopApplication",
+      "deleteApplication",
+      "startJobRun",
+      "cancelJobRun",
+    ),
+  ],
   events: [of(message, "putEvents")],
   glue: [of(job, "startJobRun")],
   http: [of(once, "invoke")],
   lambda: [of(message, "invoke")],
   mediaconvert: [of(job, "createJob")],
-  sagemaker: [of(job, "createTransformJob", "createTrainingJob", "createLabelingJob", "createHyperParameterTuningJob", "createProcessingJob"), of(once, "createEndpoint", "createEndpointConfig", "createModel", "updateEndpoint")],
+  sagemaker: [
+    of(
+      job,
+      "createTransformJob",
+      "createTrainingJob",
+      "createLabelingJob",
+      "createHyperParameterTuningJob",
+      "createProcessingJob",
+    ),
+    of(once, "createEndpoint", "createEndpointConfig", "createModel", "updateEndpoint"),
+  ],
   sns: [of(message, "publish")],
   sqs: [of(message, "sendMessage")],
   states: [of(all, "startExecution")],
@@ -40,5 +98,7 @@ export function isKnownIntegration(service: string, action: string): boolean {
   if (service.startsWith("aws-sdk:")) return true;
   const [name, ...rest] = action.split(".");
   const pattern = rest.length === 0 ? "" : `.${rest.join(".").replace(/:2$/, "")}`;
-  return (integrations[service] ?? []).some(({ actions, patterns }) => actions.includes(name!) && patterns.includes(pattern));
+  return (integrations[service] ?? []).some(
+    ({ actions, patterns }) => actions.includes(name!) && patterns.includes(pattern),
+  );
 }

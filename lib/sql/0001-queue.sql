@@ -220,12 +220,15 @@ create table tuntas.move_task (
   id uuid primary key,
   source_queue_id integer not null,
   destination_queue_id integer,
+  destination_name text,
   per_second integer check (per_second between 1 and 500),
   status text not null check (status in ('RUNNING', 'COMPLETED', 'CANCELLING', 'CANCELLED', 'FAILED')),
   failure_reason text,
   to_move bigint not null,
   moved bigint not null default 0,
   started_at timestamptz not null,
+  -- When the next slice may be taken; a task with a rate waits between slices.
+  next_at timestamptz not null,
   ended_at timestamptz
 );
 create unique index move_task_running on tuntas.move_task (source_queue_id) where status in ('RUNNING', 'CANCELLING');

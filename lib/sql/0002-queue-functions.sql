@@ -34,7 +34,8 @@ create function tuntas.refresh_groups(queue integer, groups text[]) returns void
   end
   $$;
 
--- Puts one message into a queue. Answers the message's id and whether it was a duplicate (then the first one's ids).
+-- Puts one message into a queue. Answers the message's id and whether it was a duplicate (then the first one's ids);
+-- nulls where the queue is gone, so that the other messages of the same transaction still get in.
 create function tuntas.append(
   queue integer, new_message_id uuid, body text, attributes text, sender text, trace_header text,
   delay integer, message_group text, deduplication text,
@@ -47,7 +48,7 @@ create function tuntas.append(
   begin
     select * into q from tuntas.queue where queue.id = append.queue;
     if not found then
-      raise exception 'queue % does not exist', append.queue using errcode = 'P0002';
+      return;
     end if;
     duplicate := false;
     id := nextval('tuntas.message_id_seq');
@@ -191,7 +192,7 @@ create function tuntas.claim_fifo(queue integer, n integer, owner bigint, visibi
     held tuntas.in_flight;
     taken integer := 0;
   begin
-    select * into q from tuntas.queue where id = queue;
+    select * into q from tuntas.queue where id = claim_fifo.queue;
     select d.id into dead_letter from tuntas.queue d
       where d.account = q.account and d.region = q.region and d.name = q.dead_letter_name;
     for this_group in

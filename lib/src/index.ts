@@ -1,5 +1,6 @@
 // The public door of the library.
-export { TuntasError, isTuntasError } from "./core/error.ts";
+export { TuntasError, catalogue, isTuntasError } from "./core/error.ts";
+export type { Catalogue } from "./core/error.ts";
 export type { Duration } from "./core/duration.ts";
 export type { Schema } from "./core/schema.ts";
 export { app, start } from "./app.ts";
@@ -9,6 +10,13 @@ export type { Platform, PlatformOptions } from "./platform.ts";
 export { makeLog } from "./engine/log.ts";
 export type { Log } from "./engine/log.ts";
 export { queue, worker } from "./queue/declaration.ts";
-export type { DeadLetterPolicy, QueueDefinition, QueueOptions, SendOptions, WorkerDefinition, WorkerOptions } from "./queue/declaration.ts";
+export type {
+  DeadLetterPolicy,
+  QueueDefinition,
+  QueueOptions,
+  SendOptions,
+  WorkerDefinition,
+  WorkerOptions,
+} from "./queue/declaration.ts";
 export { conflict, poison, rejected, retry, unknown } from "./queue/outcome.ts";
 export type { Context } from "./queue/worker/context.ts";

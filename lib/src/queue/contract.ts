@@ -47,7 +47,18 @@ export type PoisonPolicy = "quarantine" | "exhaust";
 
 /** The columns of a queue that can be set; what is left out stays as it is (or has SQS's default at creation). */
 export type QueueSettings = Partial<
-  Omit<QueueRecord, keyof Scope | "id" | "name" | "fifo" | "pausedAtMs" | "pausedBy" | "purgedAtMs" | "createdAtMs" | "modifiedAtMs">
+  Omit<
+    QueueRecord,
+    | keyof Scope
+    | "id"
+    | "name"
+    | "fifo"
+    | "pausedAtMs"
+    | "pausedBy"
+    | "purgedAtMs"
+    | "createdAtMs"
+    | "modifiedAtMs"
+  >
 >;
 
 /** A message on its way in. Its texts have been checked; see `checkMessage` of the client. */
@@ -106,12 +117,72 @@ export interface MoveTask {
   readonly id: string;
   readonly sourceQueueId: number;
   readonly destinationQueueId: number | null;
+  /** The destination's name when the task began; the queue may be gone since. */
+  readonly destinationName: string | null;
   readonly perSecond: number | null;
   readonly status: MoveStatus;
   readonly failureReason: string | null;
   readonly toMove: number;
   readonly moved: number;
   readonly startedAtMs: number;
+}
+
+/** Where a message waits for a person: in a dead-letter queue, or in quarantine. */
+export type DeadPlace = "dead" | "quarantined";
+
+/** Which of the messages that wait for a person. What is left out is not asked for; all that is given must hold. */
+export interface TriageFilter {
+  /** The queue that they died in, or the dead-letter queue that they lie in. */
+  readonly queue?: string | undefined;
+  readonly place?: DeadPlace | undefined;
+  readonly outcome?: string | undefined;
+  readonly code?: string | undefined;
+  readonly fingerprint?: string | undefined;
+  readonly schemaVersion?: string | undefined;
+  readonly messageIds?: readonly string[] | undefined;
+  /** Failed last at this instant or later. */
+  readonly sinceMs?: number | undefined;
+  readonly untilMs?: number | undefined;
+}
+
+/** What one cause has in common. `owner` is "none" where code has not declared the queue. */
+interface DeadCause {
+  /** The queue that it died in; null where that is deleted. */
+  readonly queue: string | null;
+  readonly place: DeadPlace;
+  /** The queue that it lies in: the dead-letter queue, or the queue itself. */
+  readonly liesIn: string;
+  readonly outcome: string;
+  /** The code of the last failure; NOT_DELETED where nobody said why. */
+  readonly code: string;
+  readonly fingerprint: string;
+  readonly schemaVersion: string | null;
+  readonly message: string;
+  readonly owner: string;
+  readonly runbook: string | null;
+  /** The queue's rule that forbids to replay it; null where none does. */
+  readonly replayForbidden: string | null;
+}
+
+/** The messages of one cause. */
+export interface DeadGroup extends DeadCause {
+  readonly count: number;
+  readonly firstSeenAtMs: number;
+  readonly lastSeenAtMs: number;
+  readonly receivesMax: number;
+  /** The body of the oldest, at most 4000 characters of it. */
+  readonly sampleBody: string;
+}
+
+/** One message that waits for a person. */
+export interface DeadItem extends DeadCause {
+  readonly id: string;
+  readonly messageId: string;
+  readonly receives: number;
+  readonly sentAtMs: number;
+  readonly seenAtMs: number;
+  readonly groupId: string | null;
+  readonly body: string;
 }
 
 export const queueErrors = catalogue({
@@ -161,12 +232,14 @@ export const queueErrors = catalogue({
   },
   TUNTAS_ATTEMPT_TIMEOUT: {
     meaning: "A handler took longer than its worker's timeout.",
-    remedy: "The attempt was aborted and will be tried again; pass `signal` on to what the handler waits for.",
+    remedy:
+      "The attempt was aborted and will be tried again; pass `signal` on to what the handler waits for.",
     retryable: true,
   },
   TUNTAS_TX_CONTROL: {
     meaning: "A handler tried to begin, commit or roll back inside `ctx.tx`.",
-    remedy: "Leave that to the worker: return to commit with the acknowledgement, throw to roll back. Savepoints are fine.",
+    remedy:
+      "Leave that to the worker: return to commit with the acknowledgement, throw to roll back. Savepoints are fine.",
   },
   TUNTAS_TX_CLOSED: {
     meaning: "A handler used `ctx.tx` after its attempt had ended.",
@@ -183,6 +256,23 @@ export const queueErrors = catalogue({
   TUNTAS_MESSAGE_JSON: {
     meaning: "The body of a message is not JSON.",
     remedy: "Send JSON, or read the body as text with a schema for strings.",
+  },
+  TUNTAS_REPLAY_FORBIDDEN: {
+    meaning: "A rule of the queue forbids to replay messages that failed with this code.",
+    remedy:
+      "Reject them with a reason, leave them out (skipForbidden), or change the rule where the queue is declared.",
+  },
+  TUNTAS_REPLAY_UNCONFIRMED: {
+    meaning: "The selection holds messages of which nobody can say whether their effect took place.",
+    remedy: "Look at the other side first; then replay with effectChecked, or reject what was done already.",
+  },
+  TUNTAS_REPLAY_TARGET: {
+    meaning: "The messages cannot go where they were to go.",
+    remedy: "Name an existing queue of the same kind (FIFO or standard) as the one that they died in.",
+  },
+  TUNTAS_TRIAGE_OPTIONS: {
+    meaning: "An operation on dead letters does not say who does it, why, or how.",
+    remedy: "Give actor and reason; they go on the record.",
   },
   TUNTAS_WORKER_REGISTERED: {
     meaning: "Two workers of one application take messages of the same queue.",

@@ -1,8 +1,10 @@
 // The queues themselves: found (from a short-lived cache), created, changed, deleted.
 import type { QueueContext } from "./context.ts";
+import { wakeQueues } from "./context.ts";
 import type { QueueCounts, QueueRecord, QueueSettings, Scope } from "../contract.ts";
 import { queueErrors } from "../contract.ts";
 import { queueSignals } from "../signals.ts";
+import { writeAudit } from "../store/audit.ts";
 import * as store from "../store/queues.ts";
 
 export interface Page {
@@ -20,18 +22,25 @@ export interface Catalog {
   list(scope: Scope, page: Page): Promise<QueueRecord[]>;
   sources(queue: QueueRecord, page: Omit<Page, "prefix">): Promise<QueueRecord[]>;
   /** Creates the queue unless it exists; the caller compares the settings of one that existed. */
-  create(scope: Scope, name: string, settings: QueueSettings): Promise<{ status: "created" | "exists"; queue: QueueRecord }>;
+  create(
+    scope: Scope,
+    name: string,
+    settings: QueueSettings,
+  ): Promise<{ status: "created" | "exists"; queue: QueueRecord }>;
   /** Errors: TUNTAS_QUEUE_MISSING. */
   update(queue: QueueRecord, settings: QueueSettings): Promise<QueueRecord>;
-  pause(queue: QueueRecord, actor: string): Promise<void>;
-  resume(queue: QueueRecord): Promise<void>;
+  /** Changes what `decide` says, which sees the record as it is while nobody else changes it; it may throw to change nothing. */
+  amend(queue: QueueRecord, decide: (current: QueueRecord) => QueueSettings): Promise<QueueRecord>;
+  /** Workers and receives get nothing of the queue until it is resumed. Both acts go on the record. */
+  pause(queue: QueueRecord, actor: string, reason?: string): Promise<void>;
+  resume(queue: QueueRecord, actor: string, reason?: string): Promise<void>;
   /** Deletes the queue with its messages; false where it was gone already. */
   delete(queue: QueueRecord): Promise<boolean>;
   /** Empties the queue; false where it was purged within the last 60 seconds. */
   purge(queue: QueueRecord): Promise<boolean>;
   count(queue: QueueRecord): Promise<QueueCounts>;
-  /** Whether `limit` messages of the queue are in flight, or more. */
-  isCrowded(queue: QueueRecord, limit: number): Promise<boolean>;
+  /** How many messages of the queue are in flight, counting to `limit` at most. */
+  countInFlight(queue: QueueRecord, limit: number): Promise<number>;
   tags(queue: QueueRecord): Promise<Record<string, string>>;
   tag(queue: QueueRecord, tags: Readonly<Record<string, string>>): Promise<void>;
   untag(queue: QueueRecord, keys: readonly string[]): Promise<void>;
@@ -62,7 +71,7 @@ function makeCache() {
 }
 
 export function makeCatalog(context: QueueContext): Catalog {
-  const { database, announceChange } = context;
+  const { database, announceChange, due } = context;
   const cache = makeCache();
 
   async function find(scope: Scope, name: string): Promise<QueueRecord | undefined> {
@@ -73,12 +82,51 @@ export function makeCatalog(context: QueueContext): Catalog {
   }
 
   function missing(name: string) {
-    return queueErrors.error("TUNTAS_QUEUE_MISSING", `queue ${name} does not exist`, { details: { queue: name } });
+    return queueErrors.error("TUNTAS_QUEUE_MISSING", `queue ${name} does not exist`, {
+      details: { queue: name },
+    });
   }
 
   function changed(queueId: number): void {
     cache.forget(queueId);
     announceChange(queueId);
+  }
+
+  async function amend(
+    queue: QueueRecord,
+    decide: (current: QueueRecord) => QueueSettings,
+  ): Promise<QueueRecord> {
+    const updated = await database.transaction(async (tx) => {
+      const current = await store.lockQueue(tx, queue.id);
+      if (!current) return undefined;
+      const settings = decide(current);
+      if (current.fifo && settings.delaySeconds !== undefined)
+        await store.redelayFifo(tx, queue.id, settings.delaySeconds);
+      return store.updateQueue(tx, queue.id, settings);
+    });
+    changed(queue.id);
+    if (!updated) throw missing(queue.name);
+    if (queue.fifo) due.note(0); // its delayed messages may be due earlier now
+    return cache.put(updated);
+  }
+
+  async function setPaused(
+    queue: QueueRecord,
+    paused: boolean,
+    { actor, reason }: { actor: string; reason: string },
+  ): Promise<void> {
+    await database.transaction(async (tx) => {
+      await store.pauseQueue(tx, queue.id, paused ? actor : null);
+      await writeAudit(tx, {
+        actor,
+        action: paused ? "queue.pause" : "queue.resume",
+        subject: `queue ${queue.name}`,
+        reason,
+        details: {},
+      });
+    });
+    changed(queue.id);
+    wakeQueues(context, [queue.id]);
   }
 
   return {
@@ -88,7 +136,7 @@ export function makeCatalog(context: QueueContext): Catalog {
     list: (scope, page) => store.listQueues(database, scope, page),
     sources: (queue, page) => store.listSources(database, queue, queue.name, page),
     count: (queue) => store.countMessages(database, queue.id),
-    isCrowded: (queue, limit) => store.hasInFlight(database, queue.id, limit),
+    countInFlight: (queue, limit) => store.countInFlight(database, queue.id, limit),
     tags: (queue) => store.readTags(database, queue.id),
     async get(scope, name) {
       const queue = await find(scope, name);
@@ -102,24 +150,10 @@ export function makeCatalog(context: QueueContext): Catalog {
       if (!existing) throw missing(name); // deleted between the two statements; the caller's retry creates it
       return { status: "exists", queue: cache.put(existing) };
     },
-    async update(queue, settings) {
-      const updated = await database.transaction(async (tx) => {
-        const row = await store.updateQueue(tx, queue.id, settings);
-        if (row?.fifo && settings.delaySeconds !== undefined) await store.redelayFifo(tx, row.id, settings.delaySeconds);
-        return row;
-      });
-      changed(queue.id);
-      if (!updated) throw missing(queue.name);
-      return cache.put(updated);
-    },
-    async pause(queue, actor) {
-      await store.pauseQueue(database, queue.id, actor);
-      changed(queue.id);
-    },
-    async resume(queue) {
-      await store.pauseQueue(database, queue.id, null);
-      changed(queue.id);
-    },
+    update: (queue, settings) => amend(queue, () => settings),
+    amend,
+    pause: (queue, actor, reason = "") => setPaused(queue, true, { actor, reason }),
+    resume: (queue, actor, reason = "") => setPaused(queue, false, { actor, reason }),
     async delete(queue) {
       const deleted = await database.transaction(async (tx) => {
         const gone = await store.deleteQueue(tx, queue.id);

@@ -4,7 +4,13 @@ import type { Tx } from "../../pg/contract.ts";
 import type { QueueRecord } from "../contract.ts";
 import { decodeReceipt } from "../receipt.ts";
 import { queueSignals } from "../signals.ts";
-import { changeByReceipt, findByReceipt, removeByReceipt, type Receipt, type Touched } from "../store/receipt.ts";
+import {
+  changeByReceipt,
+  findByReceipt,
+  removeByReceipt,
+  type Receipt,
+  type Touched,
+} from "../store/receipt.ts";
 import { refreshGroups } from "../store/settle.ts";
 import type { QueueContext } from "./context.ts";
 import { wakeQueues } from "./context.ts";
@@ -25,16 +31,26 @@ export function makeReceipts(context: QueueContext): Receipts {
   const { database, due } = context;
 
   /** Runs on many receipts at once; FIFO in a transaction that also frees the groups. */
-  async function inGroups(fifo: boolean, work: (runner: Pick<Tx, "run">) => Promise<Touched[]>): Promise<Touched[]> {
+  async function inGroups(
+    fifo: boolean,
+    work: (runner: Pick<Tx, "run">) => Promise<Touched[]>,
+  ): Promise<Touched[]> {
     if (!fifo) return work(database);
     const touched = await database.transaction(async (tx) => {
       const rows = await work(tx);
       await refreshGroups(tx, rows);
       return rows;
     });
-    wakeQueues(context, touched.map((row) => row.queueId));
+    wakeQueues(
+      context,
+      touched.map((row) => row.queueId),
+    );
     return touched;
   }
+
+  // A message whose timeout ends at this moment is on its way from one table to another, where the first statement's
+  // snapshot sees it in neither; the next statement sees where it went.
+  const again = (receipts: readonly Receipt[]) => removeByReceipt(database, receipts, true);
 
   const removers = [false, true].map((fifo) =>
     coalescer<Receipt, boolean>({
@@ -43,7 +59,10 @@ export function makeReceipts(context: QueueContext): Receipts {
       async flush(receipts) {
         const touched = await inGroups(fifo, (runner) => removeByReceipt(runner, receipts, !fifo));
         const gone = new Set(touched.map((row) => row.id));
-        if (touched[0]) queueSignals.publish("queue.deleted", { queueId: touched[0].queueId, count: gone.size });
+        const left = fifo ? [] : receipts.filter((receipt) => !gone.has(receipt.id));
+        for (const row of left.length > 0 ? await again(left) : []) gone.add(row.id);
+        if (touched[0])
+          queueSignals.publish("queue.deleted", { queueId: touched[0].queueId, count: gone.size });
         return receipts.map((receipt) => gone.has(receipt.id));
       },
     }),
@@ -59,7 +78,10 @@ export function makeReceipts(context: QueueContext): Receipts {
     if (!place?.exists) return "gone";
     if (place.mine && place.heldSeconds! + seconds > visibilityTotalMaxSeconds) return "too_long";
     if (queue.fifo && !place.mine) return "expired";
-    const touched = await inGroups(queue.fifo, (runner) => changeByReceipt(runner, [{ ...receipt, seconds }], !queue.fifo));
+    const hide = () =>
+      inGroups(queue.fifo, (runner) => changeByReceipt(runner, [{ ...receipt, seconds }], !queue.fifo));
+    let touched = await hide();
+    if (touched.length === 0 && !queue.fifo) touched = await hide(); // see `again`
     if (touched.length > 0) due.note(seconds * 1000);
     if (seconds === 0) await due.sweep();
     return "ok";

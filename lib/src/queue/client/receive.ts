@@ -4,7 +4,15 @@ import { coalescer, type Coalescer } from "../../core/coalesce.ts";
 import { makeBell } from "../../engine/wake.ts";
 import type { HeldMessage, QueueRecord } from "../contract.ts";
 import { queueSignals } from "../signals.ts";
-import { claimFifoMessages, claimMessages, fromTheStart, rememberAttempt, repeatAttempt, type LowWater } from "../store/claim.ts";
+import {
+  claimFifoMessages,
+  claimMessages,
+  fromTheStart,
+  rememberAttempt,
+  repeatAttempt,
+  type LowWater,
+} from "../store/claim.ts";
+import { settleFifo, settleRetry } from "../store/settle.ts";
 import type { QueueContext } from "./context.ts";
 import { readyKey, wakeQueues } from "./context.ts";
 
@@ -21,6 +29,8 @@ export interface ReceiveRequest {
 
 export interface Receiver {
   receive(queue: QueueRecord, request: ReceiveRequest): Promise<HeldMessage[]>;
+  /** Makes messages ready again that nobody got to see; that receive does not count. */
+  giveBack(queue: QueueRecord, messages: readonly HeldMessage[]): Promise<void>;
 }
 
 interface Ask {
@@ -46,7 +56,11 @@ function deal(messages: readonly HeldMessage[], asks: readonly Ask[]): HeldMessa
 export function makeClaimer(context: QueueContext, queueId: number) {
   let from: LowWater = fromTheStart;
   let fullLookAt = 0;
-  return async (count: number, ownerId: string | null, visibilitySeconds: number | null): Promise<HeldMessage[]> => {
+  return async (
+    count: number,
+    ownerId: string | null,
+    visibilitySeconds: number | null,
+  ): Promise<HeldMessage[]> => {
     if (performance.now() >= fullLookAt) {
       from = fromTheStart;
       fullLookAt = performance.now() + fullLookMs;
@@ -55,7 +69,10 @@ export function makeClaimer(context: QueueContext, queueId: number) {
     const request = { queueId, ownerId, visibilitySeconds };
     const first = await claimMessages(context.database, { ...request, count, from });
     const missing = count - first.messages.length;
-    const second = bounded && missing > 0 ? await claimMessages(context.database, { ...request, count: missing, from: fromTheStart }) : undefined;
+    const second =
+      bounded && missing > 0
+        ? await claimMessages(context.database, { ...request, count: missing, from: fromTheStart })
+        : undefined;
     const messages = second ? [...first.messages, ...second.messages] : first.messages;
     const dead = [...first.dead, ...(second?.dead ?? [])];
     if (dead.length > 0) {
@@ -98,9 +115,16 @@ export function makeReceiver(context: QueueContext): Receiver {
       const again = await repeatAttempt(database, queue.id, attemptId, visibilitySeconds);
       if (again.length > 0) return again;
     }
-    const messages = await claimFifoMessages(database, { queueId: queue.id, count: countMax, ownerId: null, visibilitySeconds });
-    if (attemptId !== undefined && messages[0]) await rememberAttempt(database, queue.id, attemptId, messages[0].fence);
-    if (messages.length > 0) queueSignals.publish("queue.received", { queueId: queue.id, count: messages.length });
+    const messages = await claimFifoMessages(database, {
+      queueId: queue.id,
+      count: countMax,
+      ownerId: null,
+      visibilitySeconds,
+    });
+    if (attemptId !== undefined && messages[0])
+      await rememberAttempt(database, queue.id, attemptId, messages[0].fence);
+    if (messages.length > 0)
+      queueSignals.publish("queue.received", { queueId: queue.id, count: messages.length });
     return messages;
   }
 
@@ -129,6 +153,12 @@ export function makeReceiver(context: QueueContext): Receiver {
       } finally {
         bell.close();
       }
+    },
+    async giveBack(queue, messages) {
+      const items = messages.map((message) => ({ ...message, delayMs: 0 }));
+      if (queue.fifo) await settleFifo(database, (tx) => settleRetry(tx, items));
+      else await settleRetry(database, items);
+      wakeQueues(context, [queue.id]);
     },
   };
 }

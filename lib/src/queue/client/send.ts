@@ -25,7 +25,8 @@ const flushBytesMax = 4 * 1024 * 1024;
 
 const cost = ({ message }: Addressed): number => message.body.length + (message.attributes?.length ?? 0);
 
-const gone = (): Error => queueErrors.error("TUNTAS_QUEUE_MISSING", "the queue was deleted before the message could be stored");
+const gone = (): Error =>
+  queueErrors.error("TUNTAS_QUEUE_MISSING", "the queue was deleted before the message could be stored");
 
 function tally(items: readonly Addressed[]): Map<number, number> {
   const counts = new Map<number, number>();
@@ -49,7 +50,7 @@ export function makeSender(context: QueueContext): Sender {
     return stored;
   }
 
-  async function flushFifo(items: readonly Addressed[]): Promise<Sent[]> {
+  async function flushFifo(items: readonly Addressed[]): Promise<(Sent | undefined)[]> {
     const sent = await appendMessages(database, items);
     announce(items);
     due.note(1); // a queue's delay may have applied; the clock asks the database when
@@ -57,14 +58,22 @@ export function makeSender(context: QueueContext): Sender {
   }
 
   const shared = { itemsMax: flushItemsMax, costMax: flushBytesMax, cost };
-  const standard = coalescer<Addressed, Stored | undefined>({ ...shared, flushesMax: 2, flush: flushStandard });
+  const standard = coalescer<Addressed, Stored | undefined>({
+    ...shared,
+    flushesMax: 2,
+    flush: flushStandard,
+  });
   // One at a time, so that messages of one group are stored in the order in which they were sent.
-  const fifo = coalescer<Addressed, Sent>({ ...shared, flushesMax: 1, flush: flushFifo });
+  const fifo = coalescer<Addressed, Sent | undefined>({ ...shared, flushesMax: 1, flush: flushFifo });
 
   return {
     async send(queue, message, sender) {
       const item = { queueId: queue.id, message, sender };
-      if (queue.fifo) return fifo.add(item);
+      if (queue.fifo) {
+        const sent = await fifo.add(item);
+        if (!sent) throw gone();
+        return sent;
+      }
       const stored = await standard.add(item);
       if (!stored) throw gone();
       return { status: "created", messageId: message.messageId, id: stored.id };
@@ -73,9 +82,11 @@ export function makeSender(context: QueueContext): Sender {
       try {
         const { text } = database.prepare(append);
         const { rows } = await tx.query(text, appendValues({ queueId: queue.id, message, sender }));
+        const sent = toSent(rows[0]);
+        if (!sent) throw gone();
         // Sent at the commit, and not at all if the caller rolls back.
         await tx.query("select pg_notify($1, $2)", [`${database.schema}.ready`, String(queue.id)]);
-        return toSent(rows[0]);
+        return sent;
       } catch (cause) {
         throw isUniqueViolation(cause) ? cause : toCoded(cause);
       }

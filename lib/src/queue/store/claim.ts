@@ -29,7 +29,7 @@ export interface Claimed {
 
 const held = `m.message_id::text as "messageId", m.body, m.attributes, m.trace_header as "traceHeader", m.sender,
   m.deduplication_id as "deduplicationId", l.queue_id as "queueId", l.id::text, l.fence::text, l.turn::text, l.receives,
-  extract(epoch from l.sent_at)::float8 * 1000 as "sentAtMs", extract(epoch from l.first_received_at)::float8 * 1000 as "firstReceivedAtMs",
+  date_part('epoch', l.sent_at) * 1000 as "sentAtMs", date_part('epoch', l.first_received_at) * 1000 as "firstReceivedAtMs",
   l.group_id as "groupId", l.source_queue_id as "sourceQueueId"`;
 
 // Why ctid = any(array(…)): the rows are found once through the index and deleted where they lie; written as a join the
@@ -82,7 +82,14 @@ const claim = statement(
 /** Claims up to `count` messages of a standard queue. */
 export async function claimMessages(sql: Pick<Sql, "run">, request: ClaimRequest): Promise<Claimed> {
   const { queueId, count, ownerId, visibilitySeconds, from } = request;
-  const rows = await sql.run<HeldMessage & { dead: boolean }>(claim, [queueId, count, ownerId, visibilitySeconds, from.turn, from.id]);
+  const rows = await sql.run<HeldMessage & { dead: boolean }>(claim, [
+    queueId,
+    count,
+    ownerId,
+    visibilitySeconds,
+    from.turn,
+    from.id,
+  ]);
   return divide(rows);
 }
 
@@ -94,14 +101,25 @@ function divide(rows: (HeldMessage & { dead: boolean })[]): Claimed {
   };
 }
 
+// One group after another, each in its own order, as claim_fifo took them.
+const groupByGroup = `order by min(l.id) over (partition by l.group_id), l.id`;
+
 const claimFifo = statement(
   `with l as materialized (select * from tuntas.claim_fifo($1, $2, $3, $4, nextval('tuntas.fence')))
-   select ${held} from l cross join lateral (select * from tuntas.message m where m.id = l.id offset 0) m order by l.id`,
+   select ${held} from l cross join lateral (select * from tuntas.message m where m.id = l.id offset 0) m ${groupByGroup}`,
 );
 
 /** Claims up to `count` messages of a FIFO queue, whole groups first. */
-export const claimFifoMessages = (sql: Pick<Sql, "run">, request: Omit<ClaimRequest, "from">): Promise<HeldMessage[]> =>
-  sql.run<HeldMessage>(claimFifo, [request.queueId, request.count, request.ownerId, request.visibilitySeconds]);
+export const claimFifoMessages = (
+  sql: Pick<Sql, "run">,
+  request: Omit<ClaimRequest, "from">,
+): Promise<HeldMessage[]> =>
+  sql.run<HeldMessage>(claimFifo, [
+    request.queueId,
+    request.count,
+    request.ownerId,
+    request.visibilitySeconds,
+  ]);
 
 const attempt = statement(
   `with known as (
@@ -113,7 +131,7 @@ const attempt = statement(
      from known where f.queue_id = $1 and f.fence = known.fence and f.owner_id is null
      returning f.*
    )
-   select ${held} from l cross join lateral (select * from tuntas.message m where m.id = l.id offset 0) m order by l.id`,
+   select ${held} from l cross join lateral (select * from tuntas.message m where m.id = l.id offset 0) m ${groupByGroup}`,
 );
 
 /** What the receive with this attempt id got before, with its visibility timeout begun anew. */
@@ -136,8 +154,10 @@ export const rememberAttempt = (sql: Pick<Sql, "run">, queueId: number, attemptI
 const promote = statement(`select queue as "queueId", moved::int from tuntas.promote($1)`);
 
 /** Moves up to `count` messages whose delay or visibility has ended to ready; answers their queues. */
-export const promoteDue = (sql: Pick<Sql, "run">, count: number): Promise<{ queueId: number; moved: number }[]> =>
-  sql.run(promote, [count]);
+export const promoteDue = (
+  sql: Pick<Sql, "run">,
+  count: number,
+): Promise<{ queueId: number; moved: number }[]> => sql.run(promote, [count]);
 
 const nextDue = statement(
   `select extract(epoch from least(
@@ -155,7 +175,12 @@ const lockQueue = statement(
 );
 
 /** Claims no more than keeps all workers of the queue together at `cap`; claimers of one capped queue take turns. */
-export async function claimCapped(sql: Sql, request: Omit<ClaimRequest, "from">, cap: number, fifo: boolean): Promise<HeldMessage[]> {
+export async function claimCapped(
+  sql: Sql,
+  request: Omit<ClaimRequest, "from">,
+  cap: number,
+  fifo: boolean,
+): Promise<HeldMessage[]> {
   return sql.transaction(async (tx) => {
     await tx.run(lockQueue, [request.queueId, cap]);
     // Counted anew in a statement of its own: the one that waited for the lock still sees what was before.

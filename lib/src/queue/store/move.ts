@@ -5,12 +5,13 @@ import type { MoveTask } from "../contract.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
 
-const columns = `id::text, source_queue_id as "sourceQueueId", destination_queue_id as "destinationQueueId", per_second as "perSecond",
+const columns = `id::text, source_queue_id as "sourceQueueId", destination_queue_id as "destinationQueueId", destination_name as "destinationName", per_second as "perSecond",
   status, failure_reason as "failureReason", to_move::float8 as "toMove", moved::float8, extract(epoch from started_at)::float8 * 1000 as "startedAtMs"`;
 
 const start = statement(
-  `insert into tuntas.move_task (id, source_queue_id, destination_queue_id, per_second, status, to_move, started_at)
-   select $1, $2, $3, $4, 'RUNNING', (select count(*) from tuntas.ready where queue_id = $2), tuntas.now()
+  `insert into tuntas.move_task (id, source_queue_id, destination_queue_id, destination_name, per_second, status, to_move, started_at, next_at)
+   select $1, $2, $3, (select name from tuntas.queue where id = $3), $4, 'RUNNING', (select count(*) from tuntas.ready where queue_id = $2),
+     tuntas.now(), tuntas.now()
    on conflict (source_queue_id) where status in ('RUNNING', 'CANCELLING') do nothing
    returning ${columns}`,
 );
@@ -20,24 +21,45 @@ export const insertMove = async (
   sql: Runner,
   task: Pick<MoveTask, "id" | "sourceQueueId" | "destinationQueueId" | "perSecond">,
 ): Promise<MoveTask | undefined> =>
-  (await sql.run<MoveTask & { id: string }>(start, [task.id, task.sourceQueueId, task.destinationQueueId, task.perSecond]))[0];
+  (
+    await sql.run<MoveTask & { id: string }>(start, [
+      task.id,
+      task.sourceQueueId,
+      task.destinationQueueId,
+      task.perSecond,
+    ])
+  )[0];
 
-const list = statement(`select ${columns} from tuntas.move_task where source_queue_id = $1 order by started_at desc, id limit $2`);
+const list = statement(
+  `select ${columns} from tuntas.move_task where source_queue_id = $1 order by started_at desc, id limit $2`,
+);
 
 export const listMoves = (sql: Runner, sourceQueueId: number, limit: number): Promise<MoveTask[]> =>
   sql.run(list, [sourceQueueId, limit]) as Promise<MoveTask[]>;
 
 const cancel = statement(
-  `update tuntas.move_task set status = 'CANCELLING' where id = $1 and status = 'RUNNING' returning ${columns}`,
+  `update tuntas.move_task set status = 'CANCELLING', next_at = tuntas.now() where source_queue_id = $1 and id = $2 and status = 'RUNNING' returning ${columns}`,
 );
 
 /** Asks the task to stop; undefined where it is not running. */
-export const cancelMove = async (sql: Runner, id: string): Promise<MoveTask | undefined> =>
-  (await sql.run(cancel, [id]))[0] as MoveTask | undefined;
+export const cancelMove = async (
+  sql: Runner,
+  sourceQueueId: number,
+  id: string,
+): Promise<MoveTask | undefined> => (await sql.run(cancel, [sourceQueueId, id]))[0] as MoveTask | undefined;
 
 const take = statement(
-  `select ${columns} from tuntas.move_task where status in ('RUNNING', 'CANCELLING') order by started_at limit 1 for update skip locked`,
+  `select ${columns} from tuntas.move_task where status in ('RUNNING', 'CANCELLING') and next_at <= tuntas.now()
+   order by next_at limit 1 for update skip locked`,
 );
+
+const next = statement(
+  `select date_part('epoch', min(next_at) - tuntas.now()) * 1000 as "inMs" from tuntas.move_task where status in ('RUNNING', 'CANCELLING')`,
+);
+
+/** In how many ms the next slice of any task may be taken (negative if now); null where no task runs. */
+export const nextMoveMs = async (sql: Runner): Promise<number | null> =>
+  (await sql.run<{ inMs: number | null }>(next))[0]!.inMs;
 
 const move = statement(`select moved, missing, queues from tuntas.move_messages($1, $2, $3, $4)`);
 
@@ -56,31 +78,43 @@ export const moveMessages = async (
 ): Promise<Slice> => (await sql.run(move, [source, destination, options.count, options.onlyIds]))[0] as Slice;
 
 const advance = statement(
-  `update tuntas.move_task set moved = moved + $2, status = $3, failure_reason = $4,
+  `update tuntas.move_task set moved = moved + $2, status = $3, failure_reason = $4, next_at = tuntas.now() + make_interval(secs => $5),
      ended_at = case when $3 in ('RUNNING', 'CANCELLING') then null else tuntas.now() end
    where id = $1`,
 );
 
 const sliceMax = 500;
+const slicesPerSecond = 10;
 
-/** One slice of the oldest task that nobody else works on, in one transaction; undefined where there is none. */
-export async function stepMove(sql: Sql): Promise<(Slice & { task: MoveTask; ended: boolean }) | undefined> {
+/** How many messages a slice moves, and how long the task then waits so that it keeps to its rate. */
+function pace({ perSecond }: MoveTask): { count: number; waitSeconds: number } {
+  if (perSecond === null) return { count: sliceMax, waitSeconds: 0 };
+  const count = Math.max(1, Math.floor(perSecond / slicesPerSecond));
+  return { count, waitSeconds: count / perSecond };
+}
+
+/** One slice of the task that has waited longest and that nobody else works on, in one transaction; undefined where there is none. */
+export async function stepMove(sql: Sql): Promise<(Slice & { task: MoveTask }) | undefined> {
   return sql.transaction(async (tx) => {
     const task = (await tx.run(take))[0] as MoveTask | undefined;
     if (!task) return undefined;
     const none: Slice = { moved: 0, missing: 0, queues: [] };
-    const count = Math.min(task.perSecond ?? sliceMax, sliceMax);
+    const { count, waitSeconds } = pace(task);
     const slice =
       task.status === "CANCELLING"
         ? none
         : await moveMessages(tx, task.sourceQueueId, task.destinationQueueId, { count, onlyIds: null });
     const { status, reason } = nextStatus(task, slice, count);
-    await tx.run(advance, [task.id, slice.moved, status, reason]);
-    return { ...slice, task, ended: status !== "RUNNING" };
+    await tx.run(advance, [task.id, slice.moved, status, reason, waitSeconds]);
+    return { ...slice, task };
   });
 }
 
-function nextStatus(task: MoveTask, slice: Slice, asked: number): { status: MoveTask["status"]; reason: string | null } {
+function nextStatus(
+  task: MoveTask,
+  slice: Slice,
+  asked: number,
+): { status: MoveTask["status"]; reason: string | null } {
   if (task.status === "CANCELLING") return { status: "CANCELLED", reason: null };
   if (slice.missing > 0) return { status: "FAILED", reason: "AWS.SimpleQueueService.NonExistentQueue" };
   return { status: slice.moved < asked ? "COMPLETED" : "RUNNING", reason: null };

@@ -48,13 +48,25 @@ const findById = statement(`select ${record} from tuntas.queue where id = any($1
 export const findQueuesById = (sql: Runner, ids: readonly number[]): Promise<QueueRecord[]> =>
   sql.run<QueueRecord>(findById, [ids]);
 
+const lock = statement(`select ${record} from tuntas.queue where id = $1 for update`);
+
+/** The queue as it is, kept from changing until the transaction ends. */
+export async function lockQueue(sql: Runner, id: number): Promise<QueueRecord | undefined> {
+  const rows = await sql.run<QueueRecord>(lock, [id]);
+  return rows[0];
+}
+
 const list = statement(
   `select ${record} from tuntas.queue
    where account = $1 and region = $2 and starts_with(name, $3) and name > $4 order by name limit $5`,
 );
 
 /** Queues whose names start with `prefix`, in order of name, after the name `after`. */
-export const listQueues = (sql: Runner, scope: Scope, page: { prefix: string; after: string; limit: number }): Promise<QueueRecord[]> =>
+export const listQueues = (
+  sql: Runner,
+  scope: Scope,
+  page: { prefix: string; after: string; limit: number },
+): Promise<QueueRecord[]> =>
   sql.run<QueueRecord>(list, [scope.account, scope.region, page.prefix, page.after, page.limit]);
 
 const sources = statement(
@@ -63,11 +75,21 @@ const sources = statement(
 );
 
 /** The queues whose dead letters go to the queue `name`. */
-export const listSources = (sql: Runner, scope: Scope, name: string, page: { after: string; limit: number }): Promise<QueueRecord[]> =>
+export const listSources = (
+  sql: Runner,
+  scope: Scope,
+  name: string,
+  page: { after: string; limit: number },
+): Promise<QueueRecord[]> =>
   sql.run<QueueRecord>(sources, [scope.account, scope.region, name, page.after, page.limit]);
 
 /** Inserts the queue unless one of that name exists; answers the new record, or undefined. */
-export async function insertQueue(sql: Runner, scope: Scope, name: string, settings: QueueSettings): Promise<QueueRecord | undefined> {
+export async function insertQueue(
+  sql: Runner,
+  scope: Scope,
+  name: string,
+  settings: QueueSettings,
+): Promise<QueueRecord | undefined> {
   const keys = Object.keys(settings) as (keyof QueueSettings)[];
   const named = keys.map((key) => `, ${columns[key]}`).join("");
   const values = keys.map((_, index) => `, $${index + 4}`).join("");
@@ -76,20 +98,33 @@ export async function insertQueue(sql: Runner, scope: Scope, name: string, setti
      values ($1, $2, $3, $3 like '%.fifo', tuntas.now(), tuntas.now()${values})
      on conflict (account, region, name) do nothing returning ${record}`,
   );
-  const rows = await sql.run<QueueRecord>(insert, [scope.account, scope.region, name, ...keys.map((key) => settings[key])]);
+  const rows = await sql.run<QueueRecord>(insert, [
+    scope.account,
+    scope.region,
+    name,
+    ...keys.map((key) => settings[key]),
+  ]);
   return rows[0];
 }
 
 /** Changes the given settings; answers the record as it is now, or undefined where the queue is gone. */
-export async function updateQueue(sql: Runner, id: number, settings: QueueSettings): Promise<QueueRecord | undefined> {
+export async function updateQueue(
+  sql: Runner,
+  id: number,
+  settings: QueueSettings,
+): Promise<QueueRecord | undefined> {
   const keys = Object.keys(settings) as (keyof QueueSettings)[];
   const assignments = keys.map((key, index) => `, ${columns[key]} = $${index + 2}`).join("");
-  const update = statement(`update tuntas.queue set modified_at = tuntas.now()${assignments} where id = $1 returning ${record}`);
+  const update = statement(
+    `update tuntas.queue set modified_at = tuntas.now()${assignments} where id = $1 returning ${record}`,
+  );
   const rows = await sql.run<QueueRecord>(update, [id, ...keys.map((key) => settings[key])]);
   return rows[0];
 }
 
-const redelay = statement(`update tuntas.delayed set due = sent_at + make_interval(secs => $2) where queue_id = $1 and receives = 0`);
+const redelay = statement(
+  `update tuntas.delayed set due = sent_at + make_interval(secs => $2) where queue_id = $1 and receives = 0`,
+);
 
 /** A FIFO queue's new delay also counts for what already waits (Developer Guide, sqs-delay-queues). */
 export const redelayFifo = (sql: Runner, id: number, seconds: number) => sql.run(redelay, [id, seconds]);
@@ -128,11 +163,13 @@ const markPurged = statement(
 );
 
 /** Notes the purge; false where one took place within the last 60 seconds. */
-export const markQueuePurged = async (sql: Runner, id: number): Promise<boolean> => (await sql.run(markPurged, [id])).length > 0;
+export const markQueuePurged = async (sql: Runner, id: number): Promise<boolean> =>
+  (await sql.run(markPurged, [id])).length > 0;
 
 const remove = statement(`delete from tuntas.queue where id = $1 returning id`);
 
-export const deleteQueue = async (sql: Runner, id: number): Promise<boolean> => (await sql.run(remove, [id])).length > 0;
+export const deleteQueue = async (sql: Runner, id: number): Promise<boolean> =>
+  (await sql.run(remove, [id])).length > 0;
 
 const count = statement(
   `select (select count(*) from tuntas.ready where queue_id = $1)::float8 as ready,
@@ -145,11 +182,13 @@ export async function countMessages(sql: Runner, id: number): Promise<QueueCount
   return rows[0]!;
 }
 
-const crowded = statement(`select count(*) >= $2 as full from (select from tuntas.in_flight where queue_id = $1 limit $2) f`);
+const inFlight = statement(
+  `select count(*)::int as count from (select from tuntas.in_flight where queue_id = $1 limit $2) f`,
+);
 
-/** Whether the queue has `limit` messages in flight or more. */
-export const hasInFlight = async (sql: Runner, id: number, limit: number): Promise<boolean> =>
-  (await sql.run<{ full: boolean }>(crowded, [id, limit]))[0]!.full;
+/** How many messages of the queue are in flight, counting to `limit` at most. */
+export const countInFlight = async (sql: Runner, id: number, limit: number): Promise<number> =>
+  (await sql.run<{ count: number }>(inFlight, [id, limit]))[0]!.count;
 
 const tags = statement(`select key, value from tuntas.queue_tag where queue_id = $1 order by key`);
 

@@ -41,15 +41,18 @@ const remove = statement(
 );
 
 /** Deletes the messages; `expiredToo` also those whose visibility timeout has ended and that nobody holds. */
-export const removeByReceipt = (sql: Runner, receipts: readonly Receipt[], expiredToo: boolean): Promise<Touched[]> =>
-  sql.run<Touched>(remove, [...columns(receipts), expiredToo]);
+export const removeByReceipt = (
+  sql: Runner,
+  receipts: readonly Receipt[],
+  expiredToo: boolean,
+): Promise<Touched[]> => sql.run<Touched>(remove, [...columns(receipts), expiredToo]);
 
 const change = statement(
   `with u as materialized (
      select * from unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[], $6::int[]) as u(queue_id, id, fence, turn, seconds)
    ), held as (
      update tuntas.in_flight f set expires_at = tuntas.now() + make_interval(secs => u.seconds)
-     from u where f.queue_id = u.queue_id and f.id = u.id and f.fence = u.fence and f.owner_id is null
+     from u where f.queue_id = u.queue_id and f.id = u.id and (f.fence = u.fence or $5) and f.owner_id is null
      returning f.id, f.queue_id, f.group_id
    ), lying as (
      delete from tuntas.ready r using u
@@ -66,12 +69,16 @@ const change = statement(
    union all select id::text, queue_id, group_id from again`,
 );
 
-/** Sets the visibility timeouts anew, from now; `expiredToo` also hides again what had become visible. */
+/**
+ * Sets the visibility timeouts anew, from now; `expiredToo` also hides again what had become visible, and takes an older
+ * receipt of a message that was received again since (recorded from AWS), though never from a worker.
+ */
 export const changeByReceipt = (
   sql: Runner,
   changes: readonly (Receipt & { readonly seconds: number })[],
   expiredToo: boolean,
-): Promise<Touched[]> => sql.run<Touched>(change, [...columns(changes), expiredToo, changes.map((item) => item.seconds)]);
+): Promise<Touched[]> =>
+  sql.run<Touched>(change, [...columns(changes), expiredToo, changes.map((item) => item.seconds)]);
 
 const whereabouts = statement(
   `select u.id::text, extract(epoch from tuntas.now() - f.claimed_at)::float8 as "heldSeconds",

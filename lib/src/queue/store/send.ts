@@ -38,7 +38,9 @@ const insertWith = (turn: string) =>
      select n::int, id, wait as "waitSeconds" from input`,
   );
 
-const insertPlain = insertWith(`coalesce((select f.turn from tuntas.fair_turn f where f.queue_id = u.queue_id), 0)`);
+const insertPlain = insertWith(
+  `coalesce((select f.turn from tuntas.fair_turn f where f.queue_id = u.queue_id), 0)`,
+);
 const insertGrouped = insertWith(
   `tuntas.next_turn(u.queue_id, u.group_id) + case when u.group_id is null then 0
      else row_number() over (partition by u.queue_id, u.group_id order by u.n) - 1 end`,
@@ -47,7 +49,10 @@ const insertGrouped = insertWith(
 const nullable = <T>(value: T | undefined): T | null => value ?? null;
 
 /** Stores messages of standard queues in one commit; undefined in the place of one whose queue is gone. */
-export async function insertMessages(sql: Pick<Sql, "run">, items: readonly Addressed[]): Promise<(Stored | undefined)[]> {
+export async function insertMessages(
+  sql: Pick<Sql, "run">,
+  items: readonly Addressed[],
+): Promise<(Stored | undefined)[]> {
   const grouped = items.some((item) => item.message.groupId !== undefined);
   const rows = await sql.run<{ n: number } & Stored>(grouped ? insertGrouped : insertPlain, [
     items.map((item) => item.queueId),
@@ -81,18 +86,22 @@ export const appendValues = ({ queueId, sender, message }: Addressed): unknown[]
   nullable(message.deduplicationId),
 ];
 
-export const toSent = (row: { messageId: string; id: string; duplicate: boolean }): Sent => ({
-  status: row.duplicate ? "duplicate" : "created",
-  messageId: row.messageId,
-  id: row.id,
-});
+export interface Appended {
+  readonly messageId: string | null;
+  readonly id: string;
+  readonly duplicate: boolean;
+}
 
-/** Stores messages of FIFO queues in their order, in one transaction. */
-export function appendMessages(sql: Sql, items: readonly Addressed[]): Promise<Sent[]> {
+/** Undefined where the queue is gone. */
+export const toSent = ({ messageId, id, duplicate }: Appended): Sent | undefined =>
+  messageId === null ? undefined : { status: duplicate ? "duplicate" : "created", messageId, id };
+
+/** Stores messages of FIFO queues in their order, in one transaction; undefined in the place of one whose queue is gone. */
+export function appendMessages(sql: Sql, items: readonly Addressed[]): Promise<(Sent | undefined)[]> {
   return sql.transaction(async (tx) => {
-    const sent: Sent[] = [];
+    const sent: (Sent | undefined)[] = [];
     for (const item of items) {
-      const rows = await tx.run<{ messageId: string; id: string; duplicate: boolean }>(append, appendValues(item));
+      const rows = await tx.run<Appended>(append, appendValues(item));
       sent.push(toSent(rows[0]!));
     }
     return sent;

@@ -1,0 +1,178 @@
+// From an HTTP request to a reply: which protocol, which service, which operation; and every fault as a coded error.
+import type { IncomingHttpHeaders } from "node:http";
+import { identify } from "./identity.ts";
+import { decodeJson, fault, jsonType, renderJson, renderJsonError } from "./protocol/json.ts";
+import * as query from "./protocol/query.ts";
+import type { Call, Operation, Protocol, Rooms, Service } from "./wire.ts";
+import { genericErrors, WireError } from "./wire.ts";
+
+export interface Request {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly requestId: string;
+  /** `http://HOST` as the client sees it. */
+  readonly origin: string;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+  /** The value of x-amzn-query-error, on errors of the JSON protocol. */
+  readonly queryError?: string;
+}
+
+export type Delivery = Pick<Call, "waiting" | "onUndelivered">;
+
+export type Dispatch = (request: Request, delivery: Delivery) => Promise<Reply>;
+
+const pathOf = (url: string): string => {
+  const end = url.indexOf("?");
+  return end < 0 ? url : url.slice(0, end);
+};
+
+const queryOf = (url: string): string => {
+  const start = url.indexOf("?");
+  return start < 0 ? "" : url.slice(start + 1);
+};
+
+/** Pages of other sites must not drive a server on the developer's own machine; SDKs send neither of these headers. */
+function refuseForeignPage(headers: IncomingHttpHeaders): void {
+  const site = headers["sec-fetch-site"];
+  const foreignOrigin = headers.origin !== undefined && headers.origin !== `http://${headers.host}`;
+  if (foreignOrigin || site === "cross-site" || site === "same-site") {
+    throw new WireError(genericErrors.accessDenied, "Requests from pages of other origins are refused.");
+  }
+}
+
+const unknownOperation = (): WireError =>
+  new WireError(genericErrors.unknownOperation, "The operation or action requested is not known here.");
+
+function firstOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+const traceForm = /^[\x20-\x7e]{1,1024}$/;
+
+function makeCall(
+  request: Request,
+  delivery: Delivery,
+  { protocol, operation }: Pick<Call, "protocol" | "operation">,
+): Call {
+  const { headers, url, origin } = request;
+  const trace = firstOf(headers["x-amzn-trace-id"]);
+  return {
+    protocol,
+    operation,
+    scope: identify(headers, url),
+    origin,
+    path: pathOf(url),
+    traceHeader: trace !== undefined && traceForm.test(trace) ? trace : undefined,
+    ...delivery,
+  };
+}
+
+const isJson = (type: string | undefined): boolean =>
+  type !== undefined && /^application\/(?:x-amz-)?json/i.test(type);
+const isForm = (type: string | undefined): boolean =>
+  type === undefined || type.toLowerCase().startsWith(query.formType);
+
+export function makeDispatch(services: readonly Service[], { log }: Pick<Rooms, "log">): Dispatch {
+  const byPrefix = new Map(services.map((service) => [service.targetPrefix, service]));
+  const queryService = services.find((service) => service.queryNamespace !== undefined)!;
+  const queryNamespace = queryService.queryNamespace!;
+
+  function toWireError(cause: unknown, requestId: string): WireError {
+    for (const service of services) {
+      const error = service.toWireError(cause);
+      if (error) return error;
+    }
+    log.error({ cause, requestId }, "a request failed for a reason that nobody foresaw");
+    return new WireError(
+      genericErrors.internal,
+      "The request failed because of an internal error; the log has it by its request id.",
+    );
+  }
+
+  function findTarget(target: string, path: string): { operation: Operation; name: string } {
+    const dot = target.lastIndexOf(".");
+    const service = byPrefix.get(target.slice(0, dot));
+    const name = target.slice(dot + 1);
+    const operation = service?.operations.get(name);
+    if (!operation || !(path === "/" || service!.ownsPath(path))) throw unknownOperation();
+    return { operation, name };
+  }
+
+  async function answerJson(request: Request, target: string, delivery: Delivery): Promise<Reply> {
+    const { operation, name } = findTarget(target, pathOf(request.url));
+    const input = decodeJson(operation.input, request.body);
+    const result = await operation.run(
+      makeCall(request, delivery, { protocol: "json", operation: name }),
+      input,
+    );
+    return { status: 200, type: jsonType, body: renderJson(result) };
+  }
+
+  function findAction(action: string | undefined, path: string): Operation {
+    const onRoot = path === "/";
+    if (action === undefined || !(onRoot || queryService.ownsPath(path))) throw unknownOperation();
+    const operation = queryService.operations.get(action);
+    if (operation && (onRoot || !queryService.rootOnly.has(action))) return operation;
+    throw new WireError(genericErrors.invalidAction, `The action ${action} is not valid for this endpoint.`);
+  }
+
+  async function answerQuery(request: Request, delivery: Delivery): Promise<Reply> {
+    const parameters = query.parseParameters(queryOf(request.url), request.body);
+    const action = parameters.get("Action");
+    const operation = findAction(action, pathOf(request.url));
+    const input = query.decodeQuery(operation.input, parameters);
+    const call = makeCall(request, delivery, { protocol: "query", operation: action! });
+    const result = await operation.run(call, input);
+    const answer = {
+      action: action!,
+      namespace: queryNamespace,
+      requestId: request.requestId,
+      output: operation.output,
+      result,
+    };
+    return request.headers.accept === "application/json"
+      ? { status: 200, type: "application/json", body: query.renderXmlAsJson(answer) }
+      : { status: 200, type: query.xmlType, body: query.renderXml(answer) };
+  }
+
+  function renderError(error: WireError, protocol: Protocol, requestId: string): Reply {
+    const { status, queryCode } = error.kind;
+    if (protocol === "query") {
+      return { status, type: query.xmlType, body: query.renderXmlError(error, queryNamespace, requestId) };
+    }
+    return {
+      status,
+      type: jsonType,
+      body: renderJsonError(error),
+      queryError: `${queryCode};${fault(status)}`,
+    };
+  }
+
+  return async (request, delivery) => {
+    const { headers, method, requestId } = request;
+    const target = firstOf(headers["x-amz-target"]);
+    const protocol = target === undefined ? "query" : "json";
+    try {
+      refuseForeignPage(headers);
+      if (target !== undefined && method === "POST" && isJson(headers["content-type"])) {
+        return await answerJson(request, target, delivery);
+      }
+      if (
+        target === undefined &&
+        (method === "GET" || (method === "POST" && isForm(headers["content-type"])))
+      ) {
+        return await answerQuery(request, delivery);
+      }
+      throw unknownOperation();
+    } catch (cause) {
+      return renderError(toWireError(cause, requestId), protocol, requestId);
+    }
+  };
+}

@@ -1,0 +1,81 @@
+// AWS JSON 1.0: the operation stands in X-Amz-Target, input and output are one JSON object each.
+import { isUtf8 } from "node:buffer";
+import type { Shape, Structure } from "../shape.ts";
+import { genericErrors, WireError } from "../wire.ts";
+
+export const jsonType = "application/x-amz-json-1.0";
+
+const refuse = (message: string): WireError => new WireError(genericErrors.serialization, message);
+
+const typeName = (value: unknown): string =>
+  value === null
+    ? "null"
+    : Array.isArray(value)
+      ? "a list"
+      : `a ${typeof value}`.replace("a object", "an object");
+
+const wanted: Record<Shape["kind"], string> = {
+  string: "a string",
+  integer: "an integer",
+  boolean: "a boolean",
+  blob: "base64 text",
+  list: "a list",
+  map: "an object",
+  structure: "an object",
+};
+
+const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const fits: Record<Shape["kind"], (value: unknown) => boolean> = {
+  string: (value) => typeof value === "string",
+  integer: (value) => Number.isSafeInteger(value),
+  boolean: (value) => typeof value === "boolean",
+  blob: (value) => typeof value === "string" && base64.test(value),
+  list: Array.isArray,
+  map: isObject,
+  structure: isObject,
+};
+
+/** Checks the value where it lies, so that a large body is not copied; members that are null count as absent. */
+function check(shape: Shape, value: unknown, where: string): void {
+  if (!fits[shape.kind](value))
+    throw refuse(`${where} must be ${wanted[shape.kind]}, got ${typeName(value)}.`);
+  if (shape.kind === "list") {
+    (value as unknown[]).forEach((entry, index) => check(shape.of, entry, `${where}[${index}]`));
+  } else if (shape.kind === "map") {
+    for (const [key, entry] of Object.entries(value as object)) check(shape.of, entry, `${where}.${key}`);
+  } else if (shape.kind === "structure") {
+    const members = value as Record<string, unknown>;
+    for (const name of Object.keys(shape.members)) {
+      if (members[name] === null) members[name] = undefined;
+      if (members[name] !== undefined) check(shape.members[name]!, members[name], name);
+    }
+  }
+}
+
+function parse(body: Buffer): unknown {
+  if (!isUtf8(body)) throw refuse("The request body is not valid UTF-8.");
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    throw refuse("The request body is not valid JSON.");
+  }
+}
+
+/** The input of an operation. Errors: SerializationException. */
+export function decodeJson(shape: Structure, body: Buffer): Record<string, unknown> {
+  const value = body.length === 0 ? {} : parse(body);
+  check(shape, value, "The request");
+  return value as Record<string, unknown>;
+}
+
+export const renderJson = (result: object | void): string =>
+  result === undefined ? "" : JSON.stringify(result);
+
+export const renderJsonError = ({ kind, message }: WireError): string =>
+  JSON.stringify({ __type: `${kind.namespace}#${kind.shape}`, message });
+
+export const fault = (status: number): "Sender" | "Receiver" => (status >= 500 ? "Receiver" : "Sender");

@@ -1,0 +1,122 @@
+// Message move tasks: out of a dead-letter queue, to a queue or back to where each message came from.
+// Source: API_StartMessageMoveTask, API_ListMessageMoveTasks, API_CancelMessageMoveTask.
+import type { Catalog, MoveTask, QueueRecord, Scope } from "tuntas/queue";
+import type { ValueOf } from "../shape.ts";
+import type { Call, Rooms } from "../wire.ts";
+import { arnOf, findByArn, queueArn } from "./address.ts";
+import { invalid, required, sqsError, within } from "./errors.ts";
+import type { shapes } from "./shapes.ts";
+
+type Input<Name extends keyof typeof shapes> = ValueOf<(typeof shapes)[Name]>;
+
+async function findResource(
+  catalog: Catalog,
+  caller: Scope,
+  arn: string,
+  parameter: string,
+): Promise<QueueRecord> {
+  const queue = await findByArn(catalog, caller, arn);
+  if (queue) return queue;
+  throw sqsError(
+    "resourceNotFound",
+    `The resource that you specified for the ${parameter} parameter doesn't exist.`,
+  );
+}
+
+/** AWS's form: base64 of JSON with the task's id and its source. */
+const encodeHandle = (taskId: string, sourceArn: string): string =>
+  Buffer.from(JSON.stringify({ taskId, sourceArn })).toString("base64");
+
+const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+function decodeHandle(handle: string): { taskId: string; sourceArn: string } {
+  try {
+    const { taskId, sourceArn } = JSON.parse(Buffer.from(handle, "base64").toString()) as Record<
+      string,
+      unknown
+    >;
+    if (typeof taskId === "string" && uuidForm.test(taskId) && typeof sourceArn === "string")
+      return { taskId, sourceArn };
+  } catch {
+    // Falls through: whatever it is, it was not issued by StartMessageMoveTask.
+  }
+  throw sqsError("invalidParameterValue", "Value for parameter TaskHandle is invalid.");
+}
+
+async function findDestination(
+  catalog: Catalog,
+  call: Call,
+  source: QueueRecord,
+  arn: string,
+): Promise<QueueRecord> {
+  const destination = await findResource(catalog, call.scope, arn, "DestinationArn");
+  if (destination.id === source.id)
+    throw invalid(arn, "DestinationArn", "Source and destination must differ.");
+  if (destination.fifo !== source.fifo) {
+    throw invalid(arn, "DestinationArn", "Source and destination must be of the same type.");
+  }
+  if (destination.account !== source.account) {
+    throw invalid(arn, "DestinationArn", "Source and destination must be of the same account.");
+  }
+  return destination;
+}
+
+export async function startMessageMoveTask(
+  { queues: { catalog, moves } }: Rooms,
+  call: Call,
+  input: Input<"startMove">,
+) {
+  const sourceArn = required(input.SourceArn, "SourceArn");
+  const perSecond = within(input.MaxNumberOfMessagesPerSecond, "MaxNumberOfMessagesPerSecond", [1, 500]);
+  const source = await findResource(catalog, call.scope, sourceArn, "SourceArn");
+  if ((await catalog.sources(source, { after: "", limit: 1 })).length === 0) {
+    throw sqsError("invalidParameterValue", "Source queue must be configured as a Dead Letter Queue.");
+  }
+  const { DestinationArn: arn } = input;
+  const destination = arn ? await findDestination(catalog, call, source, arn) : undefined;
+  const started = await moves.start(source, { destination, perSecond });
+  if (started.status === "started") return { TaskHandle: encodeHandle(started.task.id, sourceArn) };
+  throw sqsError(
+    "invalidParameterValue",
+    "There is already a task running. Only one active task is allowed for a source queue arn at a given time.",
+  );
+}
+
+export async function cancelMessageMoveTask(
+  { queues: { catalog, moves } }: Rooms,
+  call: Call,
+  input: Input<"cancelMove">,
+) {
+  const { taskId, sourceArn } = decodeHandle(required(input.TaskHandle, "TaskHandle"));
+  const source = await findResource(catalog, call.scope, sourceArn, "SourceArn");
+  const task = await moves.cancel(source, taskId);
+  if (!task) throw sqsError("resourceNotFound", "Task does not exist.");
+  return { ApproximateNumberOfMessagesMoved: task.moved };
+}
+
+function renderTask(source: QueueRecord, task: MoveTask) {
+  const sourceArn = queueArn(source);
+  return {
+    TaskHandle: task.status === "RUNNING" ? encodeHandle(task.id, sourceArn) : undefined,
+    Status: task.status,
+    SourceArn: sourceArn,
+    DestinationArn: task.destinationName === null ? undefined : arnOf(source, task.destinationName),
+    MaxNumberOfMessagesPerSecond: task.perSecond ?? undefined,
+    ApproximateNumberOfMessagesMoved: task.moved,
+    ApproximateNumberOfMessagesToMove: task.toMove,
+    FailureReason: task.failureReason ?? undefined,
+    StartedTimestamp: Math.trunc(task.startedAtMs),
+  };
+}
+
+export async function listMessageMoveTasks(
+  { queues: { catalog, moves } }: Rooms,
+  call: Call,
+  input: Input<"listMoves">,
+) {
+  const sourceArn = required(input.SourceArn, "SourceArn");
+  const limit = within(input.MaxResults, "MaxResults", [1, 10]) ?? 1;
+  const source = await findResource(catalog, call.scope, sourceArn, "SourceArn");
+  const tasks = await moves.list(source, limit);
+  return { Results: tasks.map((task) => renderTask(source, task)) };
+}

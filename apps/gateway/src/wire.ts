@@ -1,0 +1,96 @@
+// What the server, the protocols and the services say to each other: a call that came in, an error that goes out.
+import type { Log } from "tuntas";
+import type { Queues, Scope } from "tuntas/queue";
+import type { Structure } from "./shape.ts";
+
+export type Protocol = "json" | "query";
+
+/** One AWS error: its shape in the JSON protocol, its code in the Query protocol, its HTTP status. */
+export interface ErrorKind {
+  readonly shape: string;
+  readonly queryCode: string;
+  readonly status: number;
+  /** Where the shape is defined; generic ones belong to the protocol. */
+  readonly namespace: string;
+  /** The text in the Query protocol, where it differs. */
+  readonly queryMessage?: string;
+}
+
+/** An error as the client is told it. Thrown by whoever finds the fault, rendered by the protocol. */
+export class WireError extends Error {
+  override readonly name = "WireError";
+  readonly kind: ErrorKind;
+
+  constructor(kind: ErrorKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+export const genericNamespace = "com.amazon.coral.service";
+
+const generic = (shape: string, status: number, queryCode = shape): ErrorKind => ({
+  shape,
+  queryCode,
+  status,
+  namespace: genericNamespace,
+});
+
+/** Errors of every service (AWS, Common Errors). */
+export const genericErrors = {
+  accessDenied: generic("AccessDeniedException", 403, "AccessDenied"),
+  incompleteSignature: generic("IncompleteSignatureException", 403, "IncompleteSignature"),
+  internal: generic("InternalFailure", 500),
+  invalidAction: generic("UnknownOperationException", 400, "InvalidAction"),
+  malformedRequest: generic("MalformedHttpRequestException", 400, "InvalidHttpRequest"),
+  serialization: generic("SerializationException", 400, "MalformedInput"),
+  timeout: generic("RequestTimeoutException", 408, "RequestTimeout"),
+  tooLarge: generic("RequestEntityTooLargeException", 413, "RequestEntityTooLarge"),
+  unavailable: generic("ServiceUnavailable", 503),
+  unknownOperation: generic("UnknownOperationException", 404),
+} as const;
+
+/** One request to one operation, without its input. */
+export interface Call {
+  readonly protocol: Protocol;
+  readonly operation: string;
+  /** The account and region of the caller. */
+  readonly scope: Scope;
+  /** Where the client found this server: `http://HOST`, for the URLs in answers. */
+  readonly origin: string;
+  /** The path of the request; a queue's own path names the queue. */
+  readonly path: string;
+  readonly traceHeader: string | undefined;
+  /** Aborts when the client has gone or the server ends; whoever waits for long waits with it. */
+  waiting(): AbortSignal;
+  /** Called if the answer cannot be delivered. */
+  onUndelivered(undo: () => void): void;
+}
+
+export interface Operation {
+  readonly input: Structure;
+  /** Undefined where the operation answers nothing. */
+  readonly output: Structure | undefined;
+  /** The input is of the operation's shape: the protocol has checked it. */
+  readonly run: (call: Call, input: Record<string, unknown>) => Promise<object | void>;
+}
+
+/** One AWS service: what stands before the dot of X-Amz-Target, and its operations. */
+export interface Service {
+  readonly targetPrefix: string;
+  readonly operations: ReadonlyMap<string, Operation>;
+  /** Whether requests to this path are the service's, beside those to the root. */
+  readonly ownsPath: (path: string) => boolean;
+  /** Operations that the Query protocol does not offer on such a path. */
+  readonly rootOnly: ReadonlySet<string>;
+  /** The XML namespace of its Query protocol; undefined where it has none. */
+  readonly queryNamespace?: string;
+  /** Says a cause in the service's own errors. */
+  readonly toWireError: (cause: unknown) => WireError | undefined;
+}
+
+/** What services are made of. */
+export interface Rooms {
+  readonly queues: Queues;
+  readonly log: Pick<Log, "warn" | "error">;
+}

@@ -15,6 +15,7 @@ import {
   type DraftState,
   emit,
   machineOf,
+  parentOf,
   type Run,
   serial,
   setWait,
@@ -147,8 +148,10 @@ function step(run: Run, branch: DraftBranch): Work {
   return enter[spec.type](run, branch, spec);
 }
 
+/** What goes wrong as a child ends is a matter of the state that contains it. */
 function endBranch(run: Run, branch: DraftBranch): Work {
-  if (branch.parent !== undefined) return endChild(run, branch);
+  const parent = parentOf(run, branch);
+  if (parent) return guarded(run, parent, () => endChild(run, branch));
   succeedExecution(run, branch, branch.input, textOf(run, branch.input));
 }
 

@@ -1,7 +1,7 @@
 // JSONPath states: reference paths into the input ($), the context object ($$) and variables ($name), intrinsic calls,
 // and templates whose keys end in `.$`.
 import type { Json, JsonObject } from "../contract.ts";
-import { runtimeFailure } from "../failure.ts";
+import { runtimeFailure, StateFailure } from "../failure.ts";
 import { type Argument, type Call, callIntrinsic, CallSyntaxError, parseCall } from "../intrinsics.ts";
 import { findPath, isObject, PathMissing, readPath } from "../path/evaluate.ts";
 import { parseSegments, type Path, PathSyntaxError } from "../path/parse.ts";
@@ -64,8 +64,21 @@ function rooted(text: string): { root: Root; path: Path; ofInput: boolean } {
 
 function callReference(text: string): Reference {
   const evaluate = compileCall(parseCall(text.trim()));
-  return { text, read: evaluate, find: evaluate, isCall: true, ofInput: false };
+  const named = (scope: Scope): Json => {
+    try {
+      return evaluate(scope);
+    } catch (error) {
+      throw error instanceof StateFailure ? inFunction(text, error) : error;
+    }
+  };
+  return { text, read: named, find: named, isCall: true, ofInput: false };
 }
+
+const inFunction = (text: string, { failure, options }: StateFailure): StateFailure =>
+  new StateFailure(
+    { ...failure, cause: `The function '${text}' had the following error: ${failure.cause}` },
+    options,
+  );
 
 function compileCall(call: Call): (scope: Scope) => Json {
   const args = call.args.map(compileArgument);
@@ -80,15 +93,23 @@ function compileCall(call: Call): (scope: Scope) => Json {
 function compileArgument(argument: Argument): (scope: Scope) => Json {
   if (argument.kind === "literal") return () => argument.value;
   if (argument.kind === "call") return compileCall(argument.call);
-  const reference = pathReference(argument.text);
-  return (scope) => read(reference, scope, argument.text);
+  const { text, find } = pathReference(argument.text);
+  return (scope) => {
+    const value = find(scope);
+    if (value !== undefined) return value;
+    const input = JSON.stringify(scope.input);
+    throw runtimeFailure(
+      `The JsonPath argument for the field '${text}' could not be found in the input '${input}'`,
+    );
+  };
 }
 
-const read = (reference: Reference, scope: Scope, text: string): Json => {
+const read = (reference: Reference, scope: Scope): Json => {
   try {
     return reference.read(scope);
   } catch (error) {
-    throw error instanceof PathMissing ? runtimeFailure(`Invalid path '${text}' : ${error.message}`) : error;
+    if (!(error instanceof PathMissing)) throw error;
+    throw runtimeFailure(`Invalid path '${reference.text}' : ${error.message}`);
   }
 };
 
@@ -97,7 +118,7 @@ export function pathField(value: Json | undefined): Query | undefined {
   if (value === undefined || value === "$") return undefined;
   if (value === null) return { now: () => ({}) };
   const reference = compileReference(value as string);
-  return { now: (scope) => read(reference, scope, reference.text) };
+  return { now: (scope) => read(reference, scope) };
 }
 
 /** A field whose path must lead somewhere; the message names field, path and input. */

@@ -43,7 +43,7 @@ export interface Runner {
   lose(): void;
 }
 
-const concurrencyDefault = 16;
+export const concurrencyDefault = 16;
 const claimMax = 500;
 const pollMs = 1000;
 
@@ -57,6 +57,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   const running = new Map<Taken, ReturnType<typeof runAttempt>>();
   const activeKeys = new Set<string>();
   let stopping = false;
+  let arriving = 0;
   let ended = 0;
   let roomBell: (() => void) | undefined;
   let loop: Promise<void> | undefined;
@@ -89,14 +90,15 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     return concurrency + ahead;
   }
 
-  const held = (): number => buffer.length + running.size;
+  const held = (): number => arriving + buffer.length + running.size;
 
   async function claimSome(count: number): Promise<HeldMessage[]> {
     const current = await catalog.find(queue, queue.name);
     if (!current || current.pausedAtMs !== null) return [];
     await context.due.catchUp();
     const request = { queueId: queue.id, count, ownerId: deps.processId(), visibilitySeconds: null };
-    if (options.globalConcurrency !== undefined) return claimCapped(context.database, request, options.globalConcurrency, queue.fifo);
+    if (options.globalConcurrency !== undefined)
+      return claimCapped(context.database, request, options.globalConcurrency, queue.fifo);
     return queue.fifo ? claimFifoMessages(context.database, request) : claim(count, request.ownerId, null);
   }
 
@@ -105,7 +107,19 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     const count = Math.min(claimMax, target() - held());
     if (count <= 0) return 0;
     const messages = await claimSome(count);
-    await accept(messages);
+    arriving += messages.length;
+    // Not awaited: the next claim is on its way while these are parsed.
+    void accept(messages)
+      .catch((cause: unknown) =>
+        log.error(
+          { cause, queue: queue.name },
+          "could not take in claimed messages; they come back when this process ends",
+        ),
+      )
+      .finally(() => {
+        arriving -= messages.length;
+        pump();
+      });
     return messages.length;
   }
 
@@ -133,25 +147,34 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     for (const message of messages) {
       const slot = slots.take(message.queueId, message.id, message.fence);
       if (slot === undefined) void settler.retry({ ...message, delayMs: 0 }, queue.fifo);
-      else taken.push(await takeIn(worker, message, slot));
+      else {
+        const item = takeIn(worker, message, slot);
+        taken.push(item instanceof Promise ? await item : item);
+      }
     }
     const known = await knownCommands(taken);
     for (const item of taken) {
       if (item.command && known.has(item.command.key)) endDuplicate(item, known.get(item.command.key)!);
       else buffer.push(item);
     }
-    pump();
   }
 
   async function knownCommands(taken: readonly Taken[]): Promise<Map<string, string>> {
     const commands = taken.flatMap((item) => item.command ?? []);
     if (commands.length === 0) return new Map();
-    return findCommands(context.database, commands[0]!.scope, commands.map((command) => command.key));
+    return findCommands(
+      context.database,
+      commands[0]!.scope,
+      commands.map((command) => command.key),
+    );
   }
 
   function endDuplicate(item: Taken, requestHash: string): void {
     if (item.command!.requestHash !== requestHash) {
-      log.warn({ queue: queue.name, messageId: item.held.messageId, key: item.command!.key }, "a message with another body under a key that was processed before");
+      log.warn(
+        { queue: queue.name, messageId: item.held.messageId, key: item.command!.key },
+        "a message with another body under a key that was processed before",
+      );
     }
     void settleOutcome(attemptDeps, item, duplicate, 0).finally(() => release(item));
   }
@@ -198,7 +221,12 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
 
   async function giveBack(items: readonly Taken[]): Promise<void> {
     await Promise.all(
-      items.map((item) => settler.retry({ ...item.held, delayMs: 0 }, queue.fifo).then(() => release(item), () => release(item))),
+      items.map((item) =>
+        settler.retry({ ...item.held, delayMs: 0 }, queue.fifo).then(
+          () => release(item),
+          () => release(item),
+        ),
+      ),
     );
   }
 

@@ -249,6 +249,11 @@ export const queueErrors = catalogue({
     meaning: "A worker's idempotencyKey gave no key for a message.",
     remedy: "Derive the key from a required field of the message.",
   },
+  TUNTAS_KEY_BUSY: {
+    meaning: "Another attempt works under the same idempotency key at this moment.",
+    remedy: "Nothing to do: the message comes back soon, and is acknowledged once the other attempt has succeeded.",
+    retryable: true,
+  },
   TUNTAS_VERSION_UNSUPPORTED: {
     meaning: "A message has a version that its queue does not declare.",
     remedy: "Deploy a worker that knows the version, then replay the message.",

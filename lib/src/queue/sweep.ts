@@ -4,8 +4,8 @@ import { wakeQueues } from "./client/context.ts";
 import type { Moves } from "./client/moves.ts";
 import { queueSignals } from "./signals.ts";
 import { nextDueMs, promoteDue } from "./store/claim.ts";
-import { releaseOwners, settleFifo } from "./store/settle.ts";
-import { findOrphans, forgetExpired, removeProcesses } from "./store/sweep.ts";
+import { refreshGroups, releaseOwners, settleFifo } from "./store/settle.ts";
+import { findOrphans, forgetExpired, removeExpired, removeProcesses } from "./store/sweep.ts";
 
 const batch = 500;
 
@@ -14,8 +14,12 @@ type Shared = Omit<QueueContext, "due">;
 /** Moves what is due to ready, batch by batch; answers in how many ms the next is due (null: nothing waits). */
 export async function moveDue(context: Shared, moves: Pick<Moves, "step">): Promise<number | null> {
   const promoted = await promoteDue(context.database, batch);
-  wakeQueues(context, promoted.map((row) => row.queueId));
-  for (const { queueId, moved } of promoted) queueSignals.publish("queue.promoted", { queueId, count: moved });
+  wakeQueues(
+    context,
+    promoted.map((row) => row.queueId),
+  );
+  for (const { queueId, moved } of promoted)
+    queueSignals.publish("queue.promoted", { queueId, count: moved });
   const moveMs = await moves.step();
   if (promoted.reduce((sum, row) => sum + row.moved, 0) >= batch) return 0;
   const dueMs = await nextDueMs(context.database);
@@ -27,9 +31,15 @@ export async function takeOver(context: Shared, processIds: readonly string[]): 
   const { database } = context;
   for (;;) {
     const moved = await settleFifo(database, (tx) => releaseOwners(tx, processIds, batch));
-    wakeQueues(context, moved.map((row) => row.queueId));
+    wakeQueues(
+      context,
+      moved.map((row) => row.queueId),
+    );
     for (const queueId of new Set(moved.map((row) => row.queueId))) {
-      queueSignals.publish("queue.released", { queueId, count: moved.filter((row) => row.queueId === queueId).length });
+      queueSignals.publish("queue.released", {
+        queueId,
+        count: moved.filter((row) => row.queueId === queueId).length,
+      });
     }
     if (moved.length === 0) break;
   }
@@ -44,5 +54,17 @@ export async function sweepOrphans(context: Shared): Promise<void> {
   const orphans = await findOrphans(context.database);
   if (orphans.length > 0) await takeOver(context, orphans);
   await forgetExpired(context.database);
+  await applyRetention(context);
 }
 
+/** Removes what is past its retention, and says how much of which queue. */
+export async function applyRetention({ database }: Pick<Shared, "database">): Promise<void> {
+  const gone = await database.transaction(async (tx) => {
+    const rows = await removeExpired(tx);
+    await refreshGroups(tx, rows);
+    return rows;
+  });
+  const counts = new Map<number, number>();
+  for (const { queueId } of gone) counts.set(queueId, (counts.get(queueId) ?? 0) + 1);
+  for (const [queueId, count] of counts) queueSignals.publish("queue.expired", { queueId, count });
+}

@@ -10,6 +10,12 @@ import type { Receiver, ReceiveRequest } from "./receive.ts";
 import { makeReceiver } from "./receive.ts";
 import type { Sender } from "./send.ts";
 import { makeSender } from "./send.ts";
+import type { Inspector } from "./inspector.ts";
+import { makeInspector } from "./inspector.ts";
+import type { Observer } from "./observer.ts";
+import { makeObserver } from "./observer.ts";
+import type { Triage } from "./triage.ts";
+import { makeTriage } from "./triage.ts";
 
 export interface Queues {
   readonly catalog: Catalog;
@@ -17,6 +23,9 @@ export interface Queues {
   readonly receiver: Receiver;
   readonly receipts: Receipts;
   readonly moves: Moves;
+  readonly triage: Triage;
+  readonly inspector: Inspector;
+  readonly observer: Observer;
 }
 
 export function makeQueues(context: QueueContext): Queues {
@@ -26,7 +35,24 @@ export function makeQueues(context: QueueContext): Queues {
     receiver: makeReceiver(context),
     receipts: makeReceipts(context),
     moves: makeMoves(context),
+    triage: makeTriage(context),
+    inspector: makeInspector(context),
+    observer: makeObserver(context),
   };
 }
 
-export type { Catalog, Moves, QueueContext, ReceiptResult, Receipts, Receiver, ReceiveRequest, Sender };
+export type { Explanation, Facts, Glimpse, Inspector, Observation, Reason, Sign } from "./inspector.ts";
+export type { Observer, Place, QueueDepth, Whereabouts } from "./observer.ts";
+export type { Forbidden, OperationReport } from "./operation.ts";
+export type { RejectOptions, ReplayOptions } from "./triage.ts";
+export type {
+  Catalog,
+  Moves,
+  QueueContext,
+  ReceiptResult,
+  Receipts,
+  Receiver,
+  ReceiveRequest,
+  Sender,
+  Triage,
+};

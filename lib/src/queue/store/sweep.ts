@@ -8,7 +8,8 @@ const orphans = statement(
 );
 
 /** Owners of messages in flight that have no row. */
-export const findOrphans = async (sql: Pick<Sql, "run">): Promise<string[]> => (await sql.run<{ id: string }>(orphans)).map((row) => row.id);
+export const findOrphans = async (sql: Pick<Sql, "run">): Promise<string[]> =>
+  (await sql.run<{ id: string }>(orphans)).map((row) => row.id);
 
 const removeDead = statement(
   `delete from tuntas.process p where id = any($1::bigint[])
@@ -23,16 +24,28 @@ const forget = [
   `delete from tuntas.fifo_receive_attempt where expires_at <= tuntas.now()`,
   `delete from tuntas.command where ctid = any(array(
      select ctid from tuntas.command where expires_at <= tuntas.now() order by expires_at limit 1000))`,
-  `with gone as (
-     delete from tuntas.ready where ctid = any(array(
-       select r.ctid from tuntas.queue q cross join lateral (
-         select ctid from tuntas.ready r where r.queue_id = q.id
-           and r.sent_at < tuntas.now() - make_interval(secs => q.retention_seconds) order by r.turn, r.id limit 100) r
-       limit 1000)) returning id
-   ) delete from tuntas.message where id = any(array(select id from gone))`,
 ].map(statement);
 
-/** Forgets what has expired: deduplication ids, receive attempts, command records, messages past their retention. */
+/** Forgets what has expired: deduplication ids, receive attempts, command records. */
 export async function forgetExpired(sql: Pick<Sql, "run">): Promise<void> {
   for (const one of forget) await sql.run(one);
 }
+
+// The oldest messages come first in a queue, or nearly so: looking at the front only keeps a long backlog from being
+// read every few seconds.
+const expire = statement(
+  `with gone as (
+     delete from tuntas.ready where ctid = any(array(
+       select r.ctid from tuntas.queue q cross join lateral (
+         select ctid, sent_at from tuntas.ready r where r.queue_id = q.id order by r.turn, r.id limit 500) r
+       where r.sent_at < tuntas.now() - make_interval(secs => q.retention_seconds)
+       limit 1000))
+     returning id, queue_id, group_id
+   ), bodies as (delete from tuntas.message where id = any(array(select id from gone))),
+   failures as (delete from tuntas.failure where id = any(array(select id from gone)))
+   select queue_id as "queueId", group_id as "groupId" from gone`,
+);
+
+/** Removes messages past their queue's retention, dead letters too; up to 1000. */
+export const removeExpired = (sql: Pick<Sql, "run">) =>
+  sql.run<{ queueId: number; groupId: string | null }>(expire);

@@ -2,7 +2,8 @@
 import type { QueueContext } from "../client/context.ts";
 import type { WorkerDefinition } from "../declaration.ts";
 import type { QueueRecord } from "../contract.ts";
-import { makeRunner, type Runner, type RunnerDeps } from "./runner.ts";
+import { keepRoster } from "./roster.ts";
+import { concurrencyDefault, makeRunner, type Runner, type RunnerDeps } from "./runner.ts";
 import { makeSettler } from "./settler.ts";
 import { makeWriter } from "./writes.ts";
 
@@ -16,15 +17,29 @@ export interface Workers {
   stop(deadlineMs: number, hurry: AbortSignal): Promise<void>;
 }
 
-export type WorkersDeps = Omit<RunnerDeps, "settler" | "writer"> & { readonly onLost: (handler: () => void) => void };
+export type WorkersDeps = Omit<RunnerDeps, "settler" | "writer"> & {
+  readonly onLost: (handler: () => void) => void;
+};
 
-export function startWorkers(deps: WorkersDeps, pairs: readonly { worker: WorkerDefinition; queue: QueueRecord }[]): Workers {
+const toConsumer = ({ worker: { options }, queue }: { worker: WorkerDefinition; queue: QueueRecord }) => ({
+  queueId: queue.id,
+  concurrency: options.concurrency ?? concurrencyDefault,
+  globalConcurrency: options.globalConcurrency ?? null,
+});
+
+export function startWorkers(
+  deps: WorkersDeps,
+  pairs: readonly { worker: WorkerDefinition; queue: QueueRecord }[],
+): Workers {
   const context: QueueContext = deps.context;
   const settler = makeSettler(context);
   const writer = makeWriter(context.database);
-  const runners: Runner[] = pairs.map(({ worker, queue }) => makeRunner({ ...deps, settler, writer }, worker, queue));
+  const runners: Runner[] = pairs.map(({ worker, queue }) =>
+    makeRunner({ ...deps, settler, writer }, worker, queue),
+  );
   deps.onLost(() => runners.forEach((runner) => runner.lose()));
   for (const runner of runners) runner.start();
+  const roster = keepRoster({ ...deps, database: context.database }, pairs.map(toConsumer));
 
   const deadline = (ms: number, hurry: AbortSignal) =>
     new Promise<void>((resolve) => {
@@ -37,12 +52,17 @@ export function startWorkers(deps: WorkersDeps, pairs: readonly { worker: Worker
   return {
     active: () => runners.map((runner) => ({ queue: runner.name, ...runner.active() })),
     async stop(deadlineMs, hurry) {
+      roster.close();
       await Promise.all(runners.map((runner) => runner.stopClaiming()));
-      deps.log.info({ running: runners.reduce((sum, runner) => sum + runner.active().running, 0) }, "stopped claiming; draining");
-      await Promise.race([Promise.all(runners.map((runner) => runner.drained())), deadline(deadlineMs, hurry)]);
+      const running = runners.reduce((sum, runner) => sum + runner.active().running, 0);
+      deps.log.info({ event: "service.stopped_taking", running }, "no new claims; draining");
+      await Promise.race([
+        Promise.all(runners.map((runner) => runner.drained())),
+        deadline(deadlineMs, hurry),
+      ]);
       await Promise.all(runners.map((runner) => runner.abandon()));
       await Promise.all([settler.idle(), writer.idle()]);
-      deps.log.info({}, "drained; outcomes are written");
+      deps.log.info({ event: "service.drained" }, "every outcome is written");
     },
   };
 }

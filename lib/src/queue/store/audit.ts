@@ -1,0 +1,46 @@
+// Who did what to which thing, and why. An operation has one row, which says at any time how far it came.
+import type { Sql, Tx } from "../../pg/contract.ts";
+import { statement } from "../../pg/database.ts";
+
+type Runner = Pick<Sql | Tx, "run">;
+
+export interface AuditEntry {
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly reason: string | null;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+const insert = statement(
+  `insert into tuntas.audit (at, actor, action, subject, reason, details) values (tuntas.now(), $1, $2, $3, $4, $5) returning id::text`,
+);
+
+/** Writes the row of an act, and answers its id. */
+export async function writeAudit(sql: Runner, entry: AuditEntry): Promise<string> {
+  const { actor, action, subject, reason, details } = entry;
+  return (
+    await sql.run<{ id: string }>(insert, [actor, action, subject, reason, JSON.stringify(details)])
+  )[0]!.id;
+}
+
+const update = statement(`update tuntas.audit set details = $2 where id = $1`);
+
+/** Says how far the operation has come. */
+export const updateAudit = (sql: Runner, id: string, details: AuditEntry["details"]) =>
+  sql.run(update, [id, JSON.stringify(details)]);
+
+export interface AuditRow extends AuditEntry {
+  readonly id: string;
+  readonly atMs: number;
+}
+
+// A look-up by a person, of one thing: it may read the table.
+const mentions = statement(
+  `select id::text, date_part('epoch', at) * 1000 as "atMs", actor, action, subject, reason, details::jsonb as details
+   from tuntas.audit where details like '%' || $1 || '%' order by id limit 100`,
+);
+
+/** What was done to this message. */
+export const findMentions = (sql: Runner, messageId: string): Promise<AuditRow[]> =>
+  sql.run(mentions, [messageId]) as Promise<AuditRow[]>;

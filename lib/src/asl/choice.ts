@@ -39,7 +39,7 @@ function comparison(kind: Kind, relation: string): Comparison {
 }
 
 /** Every operator that compares with a value; each but StringMatches also exists with `Path` at its end. */
-export const comparisons: ReadonlyMap<string, Comparison> = new Map<string, Comparison>([
+const comparisons: ReadonlyMap<string, Comparison> = new Map<string, Comparison>([
   ...(["String", "Numeric", "Timestamp"] as const).flatMap((kind) =>
     Object.keys(order).map((relation): [string, Comparison] => [kind + relation, comparison(kind, relation)]),
   ),
@@ -48,10 +48,7 @@ export const comparisons: ReadonlyMap<string, Comparison> = new Map<string, Comp
 ]);
 
 /** Tests of what the variable is; `undefined` stands for a path that finds nothing. */
-export const typeTests: ReadonlyMap<string, (value: Json) => boolean> = new Map<
-  string,
-  (value: Json) => boolean
->([
+const typeTests: ReadonlyMap<string, (value: Json) => boolean> = new Map<string, (value: Json) => boolean>([
   ["IsNull", (value) => value === null],
   ["IsString", (value) => typeof value === "string"],
   ["IsNumeric", (value) => typeof value === "number"],

@@ -168,8 +168,11 @@ export type Wait =
       readonly for: "items";
       readonly reader: number;
       readonly mapRunArn: string;
+      /** Parameters of the reads to come; the first is under way. */
       readonly pending: readonly JsonObject[];
       readonly items: readonly Json[];
+      /** Columns of an inventory's files, once its manifest was read. */
+      readonly headers?: readonly string[];
     }
   | {
       readonly for: "mapRun";

@@ -2,7 +2,7 @@
 // Catch decide; they never leave the language.
 import type { Failure } from "./contract.ts";
 
-export interface FailureOptions {
+interface FailureOptions {
   /** Where the failing field stands, for the EvaluationFailed event: 'Arguments/FunctionName'. */
   readonly location?: string;
   /** The cause begins with the sentence that names the state and its event. */

@@ -36,7 +36,7 @@ export function* argumentsOf(
 }
 
 /** Everything that leaves a state. */
-export interface Leaving {
+interface Leaving {
   readonly output: Json;
   readonly next: string | undefined;
   readonly assigned?: Json | undefined;

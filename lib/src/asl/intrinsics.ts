@@ -8,7 +8,7 @@ import { javaRandom, type Random } from "./random.ts";
 
 type ArgumentType = "any" | "string" | "number" | "array" | "object" | "boolean";
 
-export interface Intrinsic {
+interface Intrinsic {
   /** The fewest and the most arguments. */
   readonly arity: readonly [number, number];
   /** Types by position; the last one holds for all that follow. */

@@ -346,3 +346,114 @@ describe("hostile input", () => {
     expect(run.state.status).toBe("ABORTED");
   });
 });
+
+describe("distributed Map", () => {
+  const children = {
+    ProcessorConfig: { Mode: "DISTRIBUTED", ExecutionType: "STANDARD" },
+    StartAt: "I",
+    States: { I: { Type: "Task", Resource: lambda, End: true } },
+  };
+  const reader = (InputType: string, more: JsonObject = {}): JsonObject => ({
+    Resource: "arn:aws:states:::s3:getObject",
+    ReaderConfig: { InputType, ...more },
+    Parameters: { Bucket: "b", "Key.$": "$.key" },
+  });
+  const echo = ({ input }: StartTask): TaskStep[] =>
+    JSON.stringify(input).includes("bad") ? [{ does: "fail", error: "Bad" }] : [succeed(input)];
+  const store: Record<string, string> = {
+    "lines.jsonl": '{"n":1}\n{"n":2}\n\n{"n":3}\n',
+    "manifest.json": JSON.stringify({
+      destinationBucket: "arn:aws:s3:::b",
+      fileSchema: "Bucket, Key",
+      files: [{ key: "one.csv" }, { key: "two.csv" }],
+    }),
+    "one.csv": '"b","x"\n"b","y"\n',
+    "two.csv": "b,z\n",
+    "pipe.csv": "k|v\na|1\n",
+    "items.json": '["ok","bad","ok","ok"]',
+  };
+  const objects = (_resource: string, { Key }: JsonObject) =>
+    store[Key as string] ?? { error: "S3.NoSuchKeyException", cause: "none" };
+  const run = (state: JsonObject, key: string) =>
+    simulate(alone({ Type: "Map", ItemProcessor: children, ...state }), { key }, { objects, tasks: echo });
+
+  it.each<[string, JsonObject, Json]>([
+    ["lines.jsonl", { ItemReader: reader("JSONL", { MaxItems: 2 }) }, [{ n: 1 }, { n: 2 }]],
+    [
+      "manifest.json",
+      { ItemReader: reader("MANIFEST") },
+      [
+        { Bucket: "b", Key: "x" },
+        { Bucket: "b", Key: "y" },
+        { Bucket: "b", Key: "z" },
+      ],
+    ],
+    [
+      "pipe.csv",
+      { ItemReader: reader("CSV", { CSVHeaderLocation: "FIRST_ROW", CSVDelimiter: "PIPE" }) },
+      [{ k: "a", v: "1" }],
+    ],
+    ["items.json", { ItemReader: reader("JSON"), ToleratedFailurePercentage: 25 }, ["ok", "ok", "ok"]],
+    [
+      "lines.jsonl",
+      { ItemReader: reader("JSONL"), ItemBatcher: { MaxItemsPerBatch: 2, BatchInput: { "k.$": "$.key" } } },
+      [
+        { BatchInput: { k: "lines.jsonl" }, Items: [{ n: 1 }, { n: 2 }] },
+        { BatchInput: { k: "lines.jsonl" }, Items: [{ n: 3 }] },
+      ],
+    ],
+  ])("%s", async (key, state, output) => {
+    expect(await run(state, key)).toMatchObject({ status: "SUCCEEDED", output });
+  });
+
+  it("fails beyond the tolerated failures", async () => {
+    const failed = await run({ ItemReader: reader("JSON"), ToleratedFailureCount: 0 }, "items.json");
+    expect(failed).toMatchObject({ status: "FAILED", error: "States.ExceedToleratedFailureThreshold" });
+    expect(failed.history.map(({ type }) => type).slice(-3)).toEqual([
+      "MapRunFailed",
+      "MapStateFailed",
+      "ExecutionFailed",
+    ]);
+  });
+
+  it("fails where the reader finds nothing, and may catch that", async () => {
+    const state = {
+      ItemReader: reader("JSON"),
+      Catch: [{ ErrorEquals: ["S3.NoSuchKeyException"], Next: "S2" }],
+    };
+    const machine = alone({ Type: "Map", ItemProcessor: children, ...state }, { S2: pass("caught") });
+    expect(await simulate(machine, { key: "none" }, { objects })).toMatchObject({ output: "caught" });
+  });
+
+  it("writes results to files and answers where they are", async () => {
+    const written: string[] = [];
+    const observe: SimulationOptions["observe"] = ({ state, commands }) => {
+      for (const command of commands)
+        if (command.type === "writeResults")
+          written.push(...command.files.map(({ key }) => key.split("/").at(-1)!));
+      return state;
+    };
+    const state = {
+      ItemReader: reader("JSON"),
+      ToleratedFailureCount: 1,
+      ResultWriter: { Resource: "arn:aws:states:::s3:putObject", Parameters: { Bucket: "out", Prefix: "p" } },
+    };
+    const { output } = await simulate(
+      alone({ Type: "Map", ItemProcessor: children, ...state }),
+      { key: "items.json" },
+      { objects, tasks: echo, observe },
+    );
+    expect(written).toEqual(["SUCCEEDED_0.json", "FAILED_0.json", "manifest.json"]);
+    expect(output).toMatchObject({
+      ResultWriterDetails: { Bucket: "out", Key: expect.stringMatching(/^p\/.*\/manifest\.json$/) as string },
+    });
+  });
+});
+
+it("fails an execution whose data is nested too deeply, and not the engine", async () => {
+  const input = JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) as Json;
+  expect(await simulate(alone({ Type: "Pass" }), input)).toMatchObject({
+    status: "FAILED",
+    error: "States.Runtime",
+  });
+});

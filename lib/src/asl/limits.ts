@@ -9,7 +9,8 @@ export const limits = {
   /** Definition text. */
   definitionBytes: 1_048_576,
   batchInputBytes: 262_144,
-  readerItems: 100_000_000,
+  /** Iterations of an inline Map that run side by side, whatever its MaxConcurrency. */
+  inlineConcurrency: 40,
 } as const;
 
 /** The size of a text in UTF-8 is at most three bytes a UTF-16 unit, so most texts need not be counted. */

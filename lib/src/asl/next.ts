@@ -148,6 +148,9 @@ function step(run: Run, branch: DraftBranch): Work {
   return enter[spec.type](run, branch, spec);
 }
 
+/** Data nested so deeply that it exhausts the stack is the execution's own fault, not the engine's. */
+const tooDeep = () => runtimeFailure("The data is nested too deeply.");
+
 /** What goes wrong as a child ends is a matter of the state that contains it. */
 function endBranch(run: Run, branch: DraftBranch): Work {
   const parent = parentOf(run, branch);
@@ -166,7 +169,7 @@ function* guarded(run: Run, branch: DraftBranch, work: () => Work): Asking<void>
 
 function* recover(run: Run, branch: DraftBranch, thrown: unknown): Asking<void> {
   try {
-    yield* fail(run, branch, thrown);
+    yield* fail(run, branch, thrown instanceof RangeError ? tooDeep() : thrown);
   } catch (second) {
     if (!(second instanceof StateFailure)) throw second;
     endExecution(run, "FAILED", second.failure);
@@ -176,7 +179,7 @@ function* recover(run: Run, branch: DraftBranch, thrown: unknown): Asking<void> 
 function* take(run: Run, event: Event): Asking<void> {
   switch (event.type) {
     case "started":
-      return start(run, event);
+      return yield* guarded(run, run.state.branches[0]!, () => start(run, event));
     case "stopped":
       return endExecution(run, "ABORTED", event);
     case "redriven":

@@ -127,7 +127,7 @@ export function compileMachine(definition: JsonObject): Machine {
 
 const mentionsContext = (definition: JsonObject): boolean => {
   const text = JSON.stringify(definition);
-  return text.includes("$$") || text.includes("$states");
+  return text.includes("$$") || /\$states(?!\.(?:input|result|errorOutput)\b)/.test(text);
 };
 
 function compileStates(definition: JsonObject, inherited: string, readsContext: boolean): Machine {

@@ -1,3 +1,4 @@
+/* oxlint-disable no-restricted-imports, no-restricted-globals -- the platform is the reference here, not a part */
 // The small parts by themselves: where a table or a formula is easier to check than a whole execution.
 import { createHash } from "node:crypto";
 import fc from "fast-check";

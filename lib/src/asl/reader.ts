@@ -117,7 +117,8 @@ export function manifestFiles(body: string): readonly JsonObject[] {
     /^arn:[^:]*:s3:::/,
     "",
   );
-  if (!Array.isArray(manifest.files)) throw readerFailure("The manifest lists no files.");
+  if (!Array.isArray(manifest.files) || manifest.files.length === 0)
+    throw readerFailure("The manifest lists no files.");
   return (manifest.files as readonly JsonObject[]).map((file) => ({ Bucket: bucket, Key: file.key ?? "" }));
 }
 

@@ -98,11 +98,11 @@ function* failBranch(run: Run, branch: DraftBranch, { failure }: StateFailure): 
   if (parent.wait?.for !== "children") dropChildren(run, parent);
 }
 
-export const childrenOf = (run: Run, parent: DraftBranch): DraftBranch[] =>
+const childrenOf = (run: Run, parent: DraftBranch): DraftBranch[] =>
   run.state.branches.filter((branch) => branch.parent === parent.id);
 
 /** Forgets the branches below; done when their state goes on without them. */
-export function dropChildren(run: Run, parent: DraftBranch): void {
+function dropChildren(run: Run, parent: DraftBranch): void {
   if (run.state.status !== "RUNNING") return;
   for (const child of childrenOf(run, parent)) dropChildren(run, child);
   run.state.branches = run.state.branches.filter((branch) => branch.parent !== parent.id);

@@ -39,7 +39,7 @@ export interface Run {
 }
 
 /** The output of a state is the input of the next, so a value is turned into text once. */
-export interface TextCache {
+interface TextCache {
   value: Json | undefined;
   text: string;
 }
@@ -118,7 +118,7 @@ export const dataLimit = (what: string): StateFailure =>
     cause: `The state/task '${what}' returned a result with a size exceeding the maximum number of bytes service limit.`,
   });
 
-export const branchById = (run: Run, id: number): DraftBranch | undefined =>
+const branchById = (run: Run, id: number): DraftBranch | undefined =>
   run.state.branches.find((branch) => branch.id === id);
 
 export const parentOf = (run: Run, branch: DraftBranch): DraftBranch | undefined =>

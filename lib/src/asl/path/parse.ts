@@ -65,6 +65,9 @@ function isDefinite(segment: PathSegment): boolean {
   return segment.kind === "field" || segment.kind === "index" || segment.kind === "function";
 }
 
+/** A repeated group that repeats or chooses inside can take for ever; a filter runs where it cannot be ended. */
+const backtracks = /\([^)]*[+*{|][^)]*\)[+*{]|\\[1-9]/;
+
 const nameEnd = /[.[\]()\s,'"=<>!&|]/;
 
 class PathReader {
@@ -246,7 +249,7 @@ class PathReader {
 
   pattern(): RegExp {
     const match = /^\/((?:[^/\\]|\\.)*)\/(i?)/.exec(this.text.slice(this.at));
-    if (!match) this.fail();
+    if (!match || backtracks.test(match[1]!)) this.fail();
     this.at += match[0].length;
     return new RegExp(`^(?:${match[1]})$`, match[2]);
   }

@@ -2,9 +2,9 @@
 // and templates whose keys end in `.$`.
 import type { Json, JsonObject } from "../contract.ts";
 import { runtimeFailure, StateFailure } from "../failure.ts";
-import { type Argument, type Call, callIntrinsic, CallSyntaxError, parseCall } from "../intrinsics.ts";
+import { type Argument, type Call, callIntrinsic, parseCall } from "../intrinsics.ts";
 import { findPath, isObject, PathMissing, readPath } from "../path/evaluate.ts";
-import { parseSegments, type Path, PathSyntaxError } from "../path/parse.ts";
+import { parseSegments, type Path } from "../path/parse.ts";
 import { literal, type Query, type QueryLanguage, type Scope, setField } from "./query.ts";
 
 /** A path or an intrinsic call, ready to be read. */
@@ -14,10 +14,6 @@ export interface Reference {
   read(scope: Scope): Json;
   /** Undefined there instead. */
   find(scope: Scope): Json | undefined;
-  /** A call of an intrinsic function, not a path. */
-  readonly isCall: boolean;
-  /** Rooted in the input, not in the context object or a variable. */
-  readonly ofInput: boolean;
 }
 
 type Root = (scope: Scope) => Json | undefined;
@@ -27,15 +23,10 @@ export function compileReference(text: string): Reference {
   return text.startsWith("$") ? pathReference(text) : callReference(text);
 }
 
-export const isReferenceSyntaxError = (error: unknown): boolean =>
-  error instanceof PathSyntaxError || error instanceof CallSyntaxError;
-
 function pathReference(text: string): Reference {
-  const { root, path, ofInput } = rooted(text);
+  const { root, path } = rooted(text);
   return {
     text,
-    isCall: false,
-    ofInput,
     read: (scope) => readPath(path, present(root(scope), path)),
     find: (scope) => {
       const value = root(scope);
@@ -49,16 +40,13 @@ function present(value: Json | undefined, path: Path): Json {
   return value;
 }
 
-function rooted(text: string): { root: Root; path: Path; ofInput: boolean } {
-  if (text.startsWith("$$"))
-    return { root: (scope) => scope.context(), path: parseSegments(text, 2), ofInput: false };
+function rooted(text: string): { root: Root; path: Path } {
+  if (text.startsWith("$$")) return { root: (scope) => scope.context(), path: parseSegments(text, 2) };
   const name = /^\$([\p{L}_][\p{L}\p{N}_]*)/u.exec(text)?.[1];
-  if (name === undefined)
-    return { root: (scope) => scope.input, path: parseSegments(text, 1), ofInput: true };
+  if (name === undefined) return { root: (scope) => scope.input, path: parseSegments(text, 1) };
   return {
     root: (scope) => scope.variable(name),
     path: parseSegments(text, 1 + name.length),
-    ofInput: false,
   };
 }
 
@@ -71,7 +59,7 @@ function callReference(text: string): Reference {
       throw error instanceof StateFailure ? inFunction(text, error) : error;
     }
   };
-  return { text, read: named, find: named, isCall: true, ofInput: false };
+  return { text, read: named, find: named };
 }
 
 const inFunction = (text: string, { failure, options }: StateFailure): StateFailure =>

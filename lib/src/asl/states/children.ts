@@ -1,6 +1,7 @@
 // Parallel, and what it has in common with an inline Map: a state that waits for branches of its own.
 import type { ChildrenWait, Iteration, Json } from "../contract.ts";
 import { argumentsOf, asking, leaveWithResult } from "../flow.ts";
+import { limits } from "../limits.ts";
 import type { StateSpec } from "../parse.ts";
 import type { Asking } from "../query/query.ts";
 import { type DraftBranch, emit, parentOf, type Run, serial, setWait, specOf } from "../run.ts";
@@ -44,7 +45,7 @@ function addBranch(run: Run, parent: DraftBranch, { index, startAt, input, item 
   return branch;
 }
 
-/** Runs the iterations of an inline Map, at most `maxConcurrency` at a time (0 = all). */
+/** Runs the iterations of an inline Map, at most `maxConcurrency` at a time (0 = as many as may be). */
 export function startIterations(
   run: Run,
   branch: DraftBranch,
@@ -52,7 +53,7 @@ export function startIterations(
   maxConcurrency: number,
 ): void {
   const total = iterations.length;
-  const atOnce = maxConcurrency === 0 ? total : Math.min(maxConcurrency, total);
+  const atOnce = Math.min(maxConcurrency || total, total, limits.inlineConcurrency);
   const waiting = iterations.slice(atOnce);
   setWait(branch, {
     for: "children",

@@ -5,10 +5,10 @@ import type { Event, Failure, Json, JsonObject, Tolerance } from "../contract.ts
 import { queryFailure, runtimeFailure, StateFailure } from "../failure.ts";
 import { asking, effectiveInput, leaveWithResult } from "../flow.ts";
 import { batches, type BatchSizes, exceedsTolerance, resultFiles } from "../map-run.ts";
-import type { MapSpec, StateSpec } from "../parse.ts";
+import type { ItemReader, MapSpec, StateSpec } from "../parse.ts";
 import { isObject } from "../path/evaluate.ts";
 import { type Asking, valueOf } from "../query/query.ts";
-import { manifestFiles, parseItems, readerFailure } from "../reader.ts";
+import { manifestFiles, manifestHeaders, parseItems, readerFailure } from "../reader.ts";
 import { type DraftBranch, emit, type Run, scopeOf, serial, setWait } from "../run.ts";
 import { integerOf, numberOf } from "../settings.ts";
 import { endChildren, startIterations } from "./children.ts";
@@ -84,9 +84,9 @@ function* startReading(run: Run, branch: DraftBranch, spec: StateSpec, input: Js
 
 interface Reading {
   readonly mapRunArn: string;
-  /** Parameters of the reads to come; the first is under way. */
   readonly pending: readonly JsonObject[];
   readonly items: readonly Json[];
+  readonly headers?: readonly string[];
 }
 
 function read(run: Run, branch: DraftBranch, reading: Reading, resource: string): void {
@@ -225,30 +225,29 @@ const failureOf = ({ error, cause }: Failure, fallback: string): Failure => ({
 
 function* itemsRead(run: Run, branch: DraftBranch, spec: StateSpec, body: string): Asking<void> {
   const { reader } = spec.map!;
-  const wait = branch.wait as Extract<typeof branch.wait, { for: "items" }>;
-  if (reader!.inputType === "MANIFEST" && wait.items.length === 0 && isManifest(body)) {
-    const files = manifestFiles(body);
-    if (files.length > 0)
-      return read(run, branch, { mapRunArn: wait.mapRunArn, pending: files, items: [] }, reader!.resource);
+  const { mapRunArn, ...wait } = branch.wait as Extract<typeof branch.wait, { for: "items" }>;
+  if (reader!.inputType === "MANIFEST" && !wait.headers) {
+    const reading = { mapRunArn, pending: manifestFiles(body), items: [], headers: manifestHeaders(body) };
+    return read(run, branch, reading, reader!.resource);
   }
-  const items = [...wait.items, ...parseBody(body, reader!)];
+  const items = [...wait.items, ...parseBody(body, reader!, wait.headers)];
   const pending = wait.pending.slice(1);
-  if (pending.length > 0)
-    return read(run, branch, { mapRunArn: wait.mapRunArn, pending, items }, reader!.resource);
+  if (pending.length > 0) {
+    const headers = wait.headers ? { headers: wait.headers } : {};
+    return read(run, branch, { mapRunArn, pending, items, ...headers }, reader!.resource);
+  }
   const maxItems = yield* maxItemsOf(run, branch, spec.map!);
-  yield* startChildren(run, branch, spec, { items: items.slice(0, maxItems), mapRunArn: wait.mapRunArn });
+  yield* startChildren(run, branch, spec, { items: items.slice(0, maxItems), mapRunArn });
 }
 
-const isManifest = (body: string): boolean => body.trimStart().startsWith("{");
-
 /** A listing of objects is an array already; the files of an inventory are CSV without headers. */
-function parseBody(body: string, reader: NonNullable<MapSpec["reader"]>): readonly Json[] {
+function parseBody(
+  body: string,
+  reader: ItemReader,
+  headers: readonly string[] | undefined,
+): readonly Json[] {
   if (reader.resource.endsWith(":listObjectsV2")) return listing(body);
-  if (reader.inputType === "MANIFEST")
-    return parseItems(body, "CSV", {
-      CSVHeaderLocation: "GIVEN",
-      CSVHeaders: ["Bucket", "Key", "Size", "LastModifiedDate", "ETag", "StorageClass"],
-    });
+  if (headers) return parseItems(body, "CSV", { CSVHeaderLocation: "GIVEN", CSVHeaders: headers });
   return parseItems(body, reader.inputType || "JSON", reader.config);
 }
 

@@ -74,7 +74,7 @@ function jsonError(text: string): Diagnostic {
   };
 }
 
-export function validateMachine(definition: JsonObject, type: ExecutionType): readonly Diagnostic[] {
+function validateMachine(definition: JsonObject, type: ExecutionType): readonly Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const report = reporter(diagnostics);
   const machineLanguage = (definition.QueryLanguage as string | undefined) ?? "JSONPath";

@@ -1,0 +1,103 @@
+// What a user of the plugin sees: its options, what it adds to Fastify's request and routes, and its error codes.
+import type { Duration, Platform, RunningApp } from "tuntas";
+import { catalogue } from "tuntas";
+
+/** `required`: a request without a key is refused. `optional`: without a key each request is new. `off`: keys are ignored. */
+export type Idempotency = "required" | "optional" | "off";
+
+export interface TuntasHttpOptions {
+  /** Database, queues and log; `running.platform` of a started application. */
+  readonly platform: Platform;
+  /** Shows on /metrics what the workers of this process hold. */
+  readonly running?: Pick<RunningApp, "active">;
+  /** How long a request may take, 10s by default; a route's own `handlerTimeout` comes first. */
+  readonly budget?: Duration;
+  /** Requests in this process at a time; one more is answered 503. 512 by default. */
+  readonly inFlightMax?: number;
+  /** New requests are answered 503 while the event loop is later than this; 1s by default. */
+  readonly eventLoopDelayMax?: Duration;
+  /** How long the database may take to answer /readyz; 1s by default. */
+  readonly readyTimeout?: Duration;
+  /** For how long the first answer to an Idempotency-Key is repeated; 24h by default. */
+  readonly keyRetention?: Duration;
+  /** Who asks: keys of one caller say nothing to another, and the audit names it. */
+  readonly callerOf?: (request: import("fastify").FastifyRequest) => string;
+  /** The status of errors of your own; undefined for those that you do not know. */
+  readonly statusOf?: (error: Error) => number | undefined;
+}
+
+/** A `pg` client in a transaction of the request's own: it commits before an answer below 400 goes out, else it is undone. */
+export interface RequestTx {
+  query(text: string, values?: unknown[]): Promise<{ rows: any[]; rowCount: number | null }>;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The caller's X-Correlation-Id, or a new one. */
+    correlationId: string;
+    readonly tx: RequestTx;
+  }
+  interface FastifyContextConfig {
+    /** `required` by default on POST, PUT, PATCH and DELETE. */
+    idempotency?: Idempotency;
+    /** The name of the act, such as `order.accept`: writes an audit row in the request's transaction. */
+    audit?: string;
+    /** False for what must answer under overload (health, metrics). */
+    shed?: boolean;
+  }
+  interface FastifyInstance {
+    /**
+     * Ends the service's work: not ready any more, no new connections, what is in flight is answered.
+     * Close the server afterwards.
+     */
+    drain(): Promise<void>;
+  }
+}
+
+export const httpErrors = catalogue({
+  TUNTAS_HTTP_INVALID: {
+    meaning: "A request is not what the route takes.",
+    remedy: "Correct the fields that the issues name.",
+  },
+  TUNTAS_HTTP_NOT_FOUND: {
+    meaning: "There is nothing at this address.",
+    remedy: "Check the method, the path and the id.",
+  },
+  TUNTAS_HTTP_KEY_MISSING: {
+    meaning: "A mutating route was called without an Idempotency-Key.",
+    remedy: "Send a new key, such as a UUID, with each new request, and the same key when you try it again.",
+  },
+  TUNTAS_HTTP_KEY_INVALID: {
+    meaning: "An Idempotency-Key is not one.",
+    remedy: "Send 1 to 255 printable ASCII characters, such as a UUID.",
+  },
+  TUNTAS_HTTP_KEY_REUSED: {
+    meaning: "An Idempotency-Key came a second time with another request.",
+    remedy: "Send a new key with a new request; nothing was changed.",
+  },
+  TUNTAS_HTTP_KEY_IN_PROGRESS: {
+    meaning: "The first request with this Idempotency-Key is still being worked on.",
+    remedy: "Ask again with the same key after Retry-After seconds.",
+    retryable: true,
+  },
+  TUNTAS_HTTP_OVERLOADED: {
+    meaning: "The service has more requests than it can answer in time.",
+    remedy: "Try again after Retry-After seconds; nothing was changed.",
+    retryable: true,
+  },
+  TUNTAS_HTTP_BUDGET: {
+    meaning: "A request took longer than its budget. Whether it took place is not known.",
+    remedy: "Try again with the same Idempotency-Key, which makes that safe.",
+    retryable: true,
+  },
+  TUNTAS_HTTP_RESULT: {
+    meaning:
+      "A route with an Idempotency-Key answered with bytes or a stream, which are not stored and repeated.",
+    remedy: "Answer with an object or a string, or set the route's `idempotency` to off.",
+  },
+  TUNTAS_HTTP_INTERNAL: { meaning: "The service failed.", remedy: "Look for the correlation id in its log." },
+  TUNTAS_HTTP_PORT_TAKEN: {
+    meaning: "Another process listens on the port.",
+    remedy: "End that process, or set the named variable to another port; 0 takes a free one.",
+  },
+});

@@ -1,0 +1,65 @@
+// The plugin: every piece in the order in which a request meets it.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import fastifyPlugin from "fastify-plugin";
+import { toMs, type Log } from "tuntas";
+import type { TuntasHttpOptions } from "./contract.ts";
+import { correlate } from "./correlation.ts";
+import { serveHealth } from "./health.ts";
+import { makeMeter, type Meter } from "./metrics.ts";
+import { answerWithProblems } from "./problem.ts";
+import { directTraffic } from "./traffic.ts";
+import { doWork } from "./work.ts";
+
+/** One event for each request, when its answer is out or its caller has gone away (status 499). */
+function report(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { log, meter }: { log: Log; meter: Meter },
+): void {
+  const seen = {
+    method: request.method,
+    route: request.routeOptions.url ?? "(none)",
+    status: reply.raw.writableFinished ? reply.statusCode : 499,
+    durationMs: Math.round(reply.elapsedTime * 10) / 10,
+  };
+  meter.request(seen);
+  log.info({ event: "http.request", ...seen, correlationId: request.correlationId }, "request");
+}
+
+async function register(server: FastifyInstance, options: TuntasHttpOptions): Promise<void> {
+  const { platform, running } = options;
+  const { log, database } = platform;
+  const budgetMs = toMs(options.budget ?? "10s");
+  const meter = makeMeter();
+
+  server.addHook("onRoute", (route) => {
+    route.handlerTimeout ??= budgetMs;
+  });
+  answerWithProblems(server, log, options.statusOf);
+  correlate(server, log);
+  const traffic = directTraffic(server, {
+    inFlightMax: options.inFlightMax ?? 512,
+    eventLoopDelayMaxMs: toMs(options.eventLoopDelayMax ?? "1s"),
+    log,
+    onShed: meter.shed,
+  });
+  server.addHook("onRequest", (request, reply, next) => {
+    if (request.routeOptions.config.shed !== false)
+      reply.raw.once("close", () => report(request, reply, { log, meter }));
+    next();
+  });
+  doWork(server, {
+    database,
+    budgetMs,
+    keyRetentionSeconds: toMs(options.keyRetention ?? "24h") / 1000,
+    callerOf: options.callerOf,
+  });
+  serveHealth(server, {
+    database,
+    readyTimeoutMs: toMs(options.readyTimeout ?? "1s"),
+    isDraining: traffic.isDraining,
+  });
+  meter.serve(server, { platform, traffic, running });
+}
+
+export const tuntasHttp = fastifyPlugin(register, { fastify: "5.x", name: "tuntas" });

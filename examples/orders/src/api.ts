@@ -1,0 +1,30 @@
+// The API as a process of its own: sends, never works.
+import { openPlatform, runMain, runUntilSignal, start } from "tuntas";
+import { listenAt } from "tuntas/fastify";
+import { apiConfig, databaseOptions } from "./config.ts";
+import orders from "./orders.ts";
+import { makeServer } from "./server.ts";
+import { migrate } from "./store.ts";
+
+runMain(async () => {
+  const platform = await openPlatform({ ...databaseOptions(), name: "orders-api" });
+  const { log } = platform;
+  await migrate(platform.database);
+  const running = await start(orders, { platform, workers: false });
+  const server = await makeServer(running);
+  runUntilSignal(
+    async () => {
+      await server.drain();
+      await server.close();
+      await running.stop();
+      await platform.close();
+    },
+    { log },
+  );
+  const { host, port } = apiConfig();
+  const listening = await listenAt(server, { host, port, variable: "PORT" });
+  log.info(
+    { event: "service.ready", port: listening },
+    `the orders API listens on http://${host}:${listening}`,
+  );
+});

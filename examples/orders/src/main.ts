@@ -1,0 +1,33 @@
+// API and worker in one process, for a laptop.
+import { start, type Platform } from "tuntas";
+import { listenAt } from "tuntas/fastify";
+import { apiConfig } from "./config.ts";
+import orders from "./orders.ts";
+import { makeServer } from "./server.ts";
+import { migrate } from "./store.ts";
+
+export interface RunningOrders {
+  readonly port: number;
+  /** What it runs, for a person: queue and worker names. */
+  readonly workloads: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Starts both on a platform that the caller opened and closes. Errors: TUNTAS_HTTP_PORT_TAKEN. */
+export async function startOrders(platform: Platform): Promise<RunningOrders> {
+  await migrate(platform.database);
+  const running = await start(orders, { platform });
+  const server = await makeServer(running);
+  const port = await listenAt(server, { ...apiConfig(), variable: "PORT" });
+  return {
+    port,
+    workloads: Object.entries(orders.parts).map(
+      ([name, part]) => `${part.kind} ${part.kind === "queue" ? part.name : name}`,
+    ),
+    async stop() {
+      await server.drain();
+      await running.stop();
+      await server.close();
+    },
+  };
+}

@@ -1,0 +1,70 @@
+// The SQL of this application, one function a step.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import type { Context, Database } from "tuntas";
+import type { RequestTx } from "tuntas/fastify";
+
+export interface Order {
+  readonly orderId: string;
+  readonly customerId: string;
+  readonly correlationId: string;
+}
+
+export interface OrderRow {
+  readonly orderId: string;
+  readonly customerId: string;
+  readonly status: "ACCEPTED" | "COMPLETED" | "REJECTED";
+}
+
+/** The API's step: the order exists. */
+export const acceptOrder = (tx: RequestTx, { orderId, customerId, correlationId }: Order) =>
+  tx.query(
+    `insert into orders.orders (order_id, customer_id, correlation_id, status) values ($1, $2, $3, 'ACCEPTED')`,
+    [orderId, customerId, correlationId],
+  );
+
+/** The worker's step: the order ends, once. One that came as a message alone, from another sender, is made here. */
+export function endOrder(context: Context, { orderId, customerId, correlationId }: Order): void {
+  context.write(
+    `insert into orders.orders as o (order_id, customer_id, correlation_id, status, ended_at)
+     select $1, $2, $3, case when exists (select from orders.blocked_customer where customer_id = $2) then 'REJECTED' else 'COMPLETED' end, now()
+     on conflict (order_id) do update set status = excluded.status, ended_at = excluded.ended_at where o.status = 'ACCEPTED'`,
+    [orderId, customerId, correlationId],
+  );
+}
+
+export async function findOrder(database: Database, orderId: string): Promise<OrderRow | undefined> {
+  const text = `select order_id as "orderId", customer_id as "customerId", status from orders.orders where order_id = $1`;
+  const rows = await database.run({ name: "orders_find", text }, [orderId]);
+  return rows[0] as OrderRow | undefined;
+}
+
+export const blockCustomer = (tx: RequestTx, customerId: string, reason: string) =>
+  tx.query(
+    `insert into orders.blocked_customer (customer_id, reason) values ($1, $2) on conflict (customer_id) do update set reason = excluded.reason`,
+    [customerId, reason],
+  );
+
+const folder = new URL("../migrations/", import.meta.url);
+
+/** Brings the schema `orders` up to date. Processes that start together take turns. */
+export async function migrate(database: Database): Promise<void> {
+  await database.transaction(async ({ client }) => {
+    await client.query("select pg_advisory_xact_lock(hashtextextended('orders migrate', 0))");
+    await client.query("create schema if not exists orders");
+    await client.query(
+      "create table if not exists orders.migration (name text primary key, checksum text not null)",
+    );
+    const { rows } = await client.query("select name from orders.migration");
+    const applied = new Set(rows.map((row) => row.name));
+    for (const name of readdirSync(folder).sort()) {
+      if (applied.has(name)) continue;
+      const text = readFileSync(new URL(name, folder), "utf8");
+      await client.query(text);
+      await client.query("insert into orders.migration values ($1, $2)", [
+        name,
+        createHash("sha256").update(text).digest("hex"),
+      ]);
+    }
+  });
+}

@@ -1,0 +1,30 @@
+// The worker as a process of its own: start as many as the backlog needs.
+import Fastify from "fastify";
+import { openPlatform, runMain, runUntilSignal, start } from "tuntas";
+import { listenAt, tuntasHttp } from "tuntas/fastify";
+import { databaseOptions, workerConfig } from "./config.ts";
+import orders from "./orders.ts";
+import { migrate } from "./store.ts";
+
+runMain(async () => {
+  const platform = await openPlatform({ ...databaseOptions(), name: "orders-worker" });
+  const { log } = platform;
+  await migrate(platform.database);
+  const running = await start(orders, { platform });
+  const admin = Fastify();
+  await admin.register(tuntasHttp, { platform, running });
+  runUntilSignal(
+    async () => {
+      await running.stop();
+      await admin.close();
+      await platform.close();
+    },
+    { log },
+  );
+  const { adminPort } = workerConfig();
+  const port =
+    adminPort === undefined
+      ? undefined
+      : await listenAt(admin, { host: "127.0.0.1", port: adminPort, variable: "APP_ADMIN_PORT" });
+  log.info({ event: "service.ready", ...(port !== undefined && { port }) }, "the order worker works");
+});

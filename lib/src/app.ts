@@ -20,12 +20,16 @@ export interface AppDefinition {
 export function app(parts: Readonly<Record<string, Definition>>): AppDefinition {
   for (const [name, part] of Object.entries(parts)) {
     if (part?.kind !== "queue" && part?.kind !== "worker") {
-      throw queueErrors.error("TUNTAS_QUEUE_OPTIONS", `app: expected ${name} to be a queue or a worker, got ${typeof part}`);
+      throw queueErrors.error(
+        "TUNTAS_QUEUE_OPTIONS",
+        `app: expected ${name} to be a queue or a worker, got ${typeof part}`,
+      );
     }
   }
   const queues = workersOf(parts).map((worker) => worker.queue.name);
   const twice = queues.find((name, index) => queues.indexOf(name) !== index);
-  if (twice !== undefined) throw queueErrors.error("TUNTAS_WORKER_REGISTERED", `app: queue ${twice} has more than one worker`);
+  if (twice !== undefined)
+    throw queueErrors.error("TUNTAS_WORKER_REGISTERED", `app: queue ${twice} has more than one worker`);
   return { kind: "app", parts };
 }
 
@@ -54,7 +58,11 @@ export interface RunningApp extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-async function begin(definition: AppDefinition, platform: Platform, withWorkers: boolean): Promise<Workers | undefined> {
+async function begin(
+  definition: AppDefinition,
+  platform: Platform,
+  withWorkers: boolean,
+): Promise<Workers | undefined> {
   const { queues, context, slots, log, processId, onLost } = platform;
   const records = new Map<QueueDefinition, QueueRecord>();
   for (const queue of queuesOf(definition.parts)) {
@@ -79,6 +87,8 @@ export async function start(definition: AppDefinition, options: StartOptions = {
   async function stopOnce(): Promise<void> {
     await workers?.stop(toMs(options.drain ?? "25s"), hurry.signal);
     for (const queue of queuesOf(definition.parts)) bindQueue(queue, undefined);
+    await platform.queues.sender.idle();
+    platform.log.info({ event: "service.acknowledged" }, "what was sent is durable, what was done is acknowledged");
     if (!options.platform) await platform.close();
   }
 
@@ -90,4 +100,3 @@ export async function start(definition: AppDefinition, options: StartOptions = {
 
   return { platform, active: () => workers?.active() ?? [], stop, [Symbol.asyncDispose]: stop };
 }
-

@@ -20,3 +20,9 @@ export type {
 } from "./queue/declaration.ts";
 export { conflict, poison, rejected, retry, unknown } from "./queue/outcome.ts";
 export type { Context } from "./queue/worker/context.ts";
+export { runMain, runUntilSignal } from "./engine/service.ts";
+export type { ServiceOptions } from "./engine/service.ts";
+export { toMs } from "./core/duration.ts";
+export type { Database } from "./pg/database.ts";
+export { toCoded as codedDatabaseError } from "./pg/faults.ts";
+export { isTransactionControl } from "./queue/worker/transaction.ts";

@@ -13,7 +13,7 @@ import { makeNotifier } from "./pg/notify.ts";
 import type { QueueContext, Queues } from "./queue/client/index.ts";
 import { makeQueues } from "./queue/client/index.ts";
 import { readyKey } from "./queue/client/context.ts";
-import { releaseText } from "./queue/store/settle.ts";
+import { refreshText, releaseText } from "./queue/store/settle.ts";
 import { moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
 import { makeLog, type Log } from "./engine/log.ts";
 
@@ -46,28 +46,52 @@ export interface Platform {
 
 const orphanSweepMs = 5000;
 
-async function openDatabaseOf(options: PlatformOptions): Promise<{ database: Database; detach: () => Promise<void> }> {
-  const embedded = options.databaseUrl === undefined ? await attachEmbedded({ dataDir: options.dataDir ?? ".tuntas" }) : undefined;
+async function openDatabaseOf(
+  options: PlatformOptions,
+): Promise<{ database: Database; detach: () => Promise<void> }> {
+  const embedded =
+    options.databaseUrl === undefined
+      ? await attachEmbedded({ dataDir: options.dataDir ?? ".tuntas" })
+      : undefined;
   const database = await openDatabase({
     url: embedded?.url ?? options.databaseUrl!,
     ...(options.schema !== undefined && { schema: options.schema }),
-    ...(options.handlerConnectionsMax !== undefined && { handlerConnectionsMax: options.handlerConnectionsMax }),
+    ...(options.handlerConnectionsMax !== undefined && {
+      handlerConnectionsMax: options.handlerConnectionsMax,
+    }),
   });
   await migrate(database);
   return { database, detach: async () => embedded?.detach() };
 }
 
-/** A presence that begins anew when it is lost. */
+const standAgainMs = 500;
+
+/** A presence that begins anew when it is lost, however long the database stays away. */
 function makeStanding(start: (onLost: (reason: string) => void) => Promise<Presence>, log: Log) {
   const handlers: (() => void)[] = [];
   let presence: Presence | undefined;
+  let stands = false;
+  let again: NodeJS.Timeout | undefined;
   let closed = false;
 
   async function begin(): Promise<void> {
+    let lost = false;
     presence = await start((reason) => {
+      lost = true;
       log.warn({ reason }, "this process was taken for dead; what it held belongs to others now");
       for (const handler of handlers) handler();
-      if (!closed) void begin().catch((cause: unknown) => log.error({ cause }, "could not register again"));
+      if (stands) beginAgain();
+    });
+    stands = true;
+    if (lost) beginAgain();
+  }
+
+  function beginAgain(): void {
+    stands = false;
+    if (closed) return;
+    begin().catch((cause: unknown) => {
+      log.warn({ cause }, "could not register again; will try again");
+      again = setTimeout(beginAgain, standAgainMs);
     });
   }
 
@@ -77,6 +101,7 @@ function makeStanding(start: (onLost: (reason: string) => void) => Promise<Prese
     onLost: (handler: () => void) => void handlers.push(handler),
     async close() {
       closed = true;
+      clearTimeout(again);
       await presence?.close();
     },
   };
@@ -103,7 +128,8 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   const queues = makeQueues(context);
   const listener = listen(database, {
     channels: ["ready", "queue"],
-    onNotify: (channel, payload) => (channel === "ready" ? waker.wake(readyKey(Number(payload))) : queues.catalog.forget(Number(payload))),
+    onNotify: (channel, payload) =>
+      channel === "ready" ? waker.wake(readyKey(Number(payload))) : queues.catalog.forget(Number(payload)),
     onConnect: () => {
       queues.catalog.forget();
       waker.wakeAll();
@@ -116,6 +142,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
         name: options.name ?? "tuntas",
         slots,
         releaseText,
+        refreshText,
         onDead: (ids) => void takeOver(context, ids).catch(complain),
         onNextDue: due.note,
         onLost,
@@ -144,6 +171,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
       await notifier.close();
       await database.close();
       await detach();
+      log.info({ event: "service.closed" }, "every connection is closed");
     },
   };
 }

@@ -158,16 +158,14 @@ export function makeDispatch(services: readonly Service[], { log }: Pick<Rooms, 
   return async (request, delivery) => {
     const { headers, method, requestId } = request;
     const target = firstOf(headers["x-amz-target"]);
-    const protocol = target === undefined ? "query" : "json";
+    const type = headers["content-type"];
+    const protocol = target !== undefined || isJson(type) ? "json" : "query";
     try {
       refuseForeignPage(headers);
-      if (target !== undefined && method === "POST" && isJson(headers["content-type"])) {
+      if (target !== undefined && method === "POST" && isJson(type)) {
         return await answerJson(request, target, delivery);
       }
-      if (
-        target === undefined &&
-        (method === "GET" || (method === "POST" && isForm(headers["content-type"])))
-      ) {
+      if (target === undefined && (method === "GET" || (method === "POST" && isForm(type)))) {
         return await answerQuery(request, delivery);
       }
       throw unknownOperation();

@@ -80,9 +80,11 @@ function toBlob(text: string, name: string): string {
   return text;
 }
 
-/** The numbered children in the order of their numbers. */
+/** The numbered children in the order of their numbers; a list of one may also stand without a number. */
 function elements(node: Node, { element }: ListShape | MapShape): Node[] {
-  return [...(node.children.get(element)?.children ?? [])]
+  const named = node.children.get(element);
+  if (named?.value !== undefined) return [named];
+  return [...(named?.children ?? [])]
     .filter(([key]) => /^\d{1,9}$/.test(key))
     .toSorted(([a], [b]) => Number(a) - Number(b))
     .map(([, child]) => child);

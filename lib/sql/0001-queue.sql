@@ -110,6 +110,7 @@ create table tuntas.delayed (
 ) with (autovacuum_vacuum_scale_factor = 0.02);
 create index delayed_due on tuntas.delayed (due);
 create index delayed_queue on tuntas.delayed (queue_id);
+create index delayed_group on tuntas.delayed (queue_id, group_id, id) where group_id is not null;
 
 -- Held by somebody. Over the wire a receipt holds it until expires_at and no longer; a worker's message lives as
 -- long as its process does (owner_id). fence is new with each claim: who settles must still hold it.
@@ -133,7 +134,7 @@ create index in_flight_expires on tuntas.in_flight (expires_at) where expires_at
 create index in_flight_group on tuntas.in_flight (queue_id, group_id, turn, id) where group_id is not null;
 
 -- A FIFO group that has messages. head is the first message of it that may be claimed now, null while an earlier one
--- is in flight. Whoever moves a message of the group locks this row first and works out head anew.
+-- is in flight or waits for its retry. Whoever moves a message of the group locks this row first and works out head anew.
 create table tuntas.fifo_group (
   queue_id integer not null,
   group_id text not null,

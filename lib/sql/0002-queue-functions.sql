@@ -12,6 +12,17 @@ create function tuntas.next_turn(queue integer, message_group text) returns bigi
       end)
   $$;
 
+-- The first message of a FIFO group that is in flight or waits for its delay or retry: only what stands before it may
+-- be claimed. With 0, 1 and 2 in flight and then 0 and 2 back, that is 0.
+create function tuntas.group_bound(queue integer, message_group text) returns bigint
+  language sql stable
+  as $$
+    select coalesce(least(
+      (select min(f.id) from tuntas.in_flight f where f.queue_id = queue and f.group_id = message_group),
+      (select min(d.id) from tuntas.delayed d where d.queue_id = queue and d.group_id = message_group)),
+      9223372036854775807)
+  $$;
+
 -- Works out the heads of the given groups anew. The caller has moved messages of these groups in this transaction;
 -- locking first and reading in the next statement makes the last one to come see all that the others did.
 create function tuntas.refresh_groups(queue integer, groups text[]) returns void
@@ -20,12 +31,9 @@ create function tuntas.refresh_groups(queue integer, groups text[]) returns void
   begin
     perform 1 from tuntas.fifo_group
       where queue_id = queue and group_id = any(groups) order by group_id for update;
-    -- Only what stands before the first message in flight may be claimed: 0, 1 and 2 in flight, 0 and 2 back, gives 0.
     update tuntas.fifo_group g set head = (
       select min(r.id) from tuntas.ready r
-      where r.queue_id = queue and r.group_id = g.group_id and r.id < coalesce(
-        (select min(f.id) from tuntas.in_flight f where f.queue_id = queue and f.group_id = g.group_id),
-        9223372036854775807))
+      where r.queue_id = queue and r.group_id = g.group_id and r.id < tuntas.group_bound(queue, g.group_id))
       where g.queue_id = queue and g.group_id = any(groups);
     delete from tuntas.fifo_group g
       where g.queue_id = queue and g.group_id = any(groups) and g.head is null
@@ -191,6 +199,9 @@ create function tuntas.claim_fifo(queue integer, n integer, owner bigint, visibi
     r tuntas.ready;
     held tuntas.in_flight;
     taken integer := 0;
+    group_taken integer;
+    -- A worker runs what it gets side by side, so it gets one message of a group at a time; a receiver gets them in order.
+    group_max integer := case when owner is null then n else 1 end;
   begin
     select * into q from tuntas.queue where id = claim_fifo.queue;
     select d.id into dead_letter from tuntas.queue d
@@ -199,9 +210,9 @@ create function tuntas.claim_fifo(queue integer, n integer, owner bigint, visibi
       select g.group_id from tuntas.fifo_group g
       where g.queue_id = queue and g.head is not null order by g.head limit n for update skip locked
     loop
-      select coalesce(min(f.id), 9223372036854775807) into before_id from tuntas.in_flight f
-        where f.queue_id = queue and f.group_id = this_group;
-      while taken < n loop
+      before_id := tuntas.group_bound(queue, this_group);
+      group_taken := 0;
+      while taken < n and group_taken < group_max loop
         delete from tuntas.ready x where (x.queue_id, x.turn, x.id) = (
           select y.queue_id, y.turn, y.id from tuntas.ready y
           where y.queue_id = queue and y.group_id = this_group and y.id < before_id order by y.id limit 1)
@@ -223,6 +234,7 @@ create function tuntas.claim_fifo(queue integer, n integer, owner bigint, visibi
             tuntas.now(), r.turn, r.receives + 1, r.sent_at, coalesce(r.first_received_at, tuntas.now()), r.group_id, r.source_queue_id)
           returning * into held;
           taken := taken + 1;
+          group_taken := group_taken + 1;
           return next held;
         end if;
       end loop;

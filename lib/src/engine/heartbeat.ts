@@ -3,7 +3,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import pg from "pg";
 import type { HeartbeatData, HeartbeatReport } from "./presence.ts";
-import { readPulse, reclaimStuck, viewSlots } from "./slots.ts";
+import { readPulse, reclaimStuck, viewSlots, type Stuck } from "./slots.ts";
 
 const data = workerData as HeartbeatData;
 const port = parentPort!;
@@ -43,25 +43,50 @@ async function connect(): Promise<pg.Client> {
   if (data.pooled) return client;
   // A process that starts may meet a checker that tries the lock at this moment; the checker lets go at its commit.
   await client.query(`select pg_advisory_lock(${lockName})`, [data.processId]);
-  await client.query(inSchema(`update tuntas.process set lock_key = ${lockName.replace("$1", "id::text")} where id = $1`), [data.processId]);
+  await client.query(
+    inSchema(`update tuntas.process set lock_key = ${lockName.replace("$1", "id::text")} where id = $1`),
+    [data.processId],
+  );
   return client;
 }
+
+interface Released {
+  readonly queueId: number;
+  readonly groupId: string | null;
+}
+
+/** All that move groups lock them in this order. */
+const byQueueAndGroup = (a: Released, b: Released): number =>
+  a.queueId - b.queueId || (a.groupId! < b.groupId! ? -1 : 1);
 
 let pulseSeen = readPulse(slots);
 let pulseAt = performance.now();
 
-async function rescue(client: pg.Client): Promise<void> {
+/** Taken out of the event loop's hands, but not yet given back: a lost connection must not lose them. */
+let owed: Stuck[] = [];
+
+function isBlocked(): boolean {
   const pulse = readPulse(slots);
-  if (pulse !== pulseSeen) {
-    pulseSeen = pulse;
-    pulseAt = performance.now();
-    return;
-  }
-  if (performance.now() - pulseAt < blockedMs) return;
-  const stuck = reclaimStuck(slots);
-  if (stuck.length === 0) return;
+  if (pulse === pulseSeen) return performance.now() - pulseAt >= blockedMs;
+  pulseSeen = pulse;
+  pulseAt = performance.now();
+  return false;
+}
+
+async function rescue(client: pg.Client): Promise<void> {
+  if (isBlocked()) owed = [...owed, ...reclaimStuck(slots)];
+  if (owed.length === 0) return;
+  await client.query("begin");
+  const { rows } = await client.query(data.releaseText, releaseValues(owed));
+  const groups = (rows as Released[]).filter((row) => row.groupId !== null).sort(byQueueAndGroup);
+  for (const { queueId, groupId } of groups) await client.query(data.refreshText, [queueId, [groupId]]);
+  await client.query("commit");
+  owed = [];
+}
+
+function releaseValues(stuck: readonly Stuck[]): unknown[] {
   const failed = <T>(value: T) => stuck.map((item) => (item.begun ? value : null));
-  await client.query(data.releaseText, [
+  return [
     stuck.map((item) => item.queueId),
     stuck.map((item) => item.id),
     stuck.map((item) => item.fence),
@@ -71,7 +96,7 @@ async function rescue(client: pg.Client): Promise<void> {
     failed("the attempt passed its timeout while its process's event loop was blocked"),
     failed("TUNTAS_ATTEMPT_TIMEOUT"),
     failed(null),
-  ]);
+  ];
 }
 
 async function round(client: pg.Client): Promise<boolean> {

@@ -13,6 +13,8 @@ export interface PresenceOptions {
   readonly slots: SlotTable;
   /** Text of the statement that gives messages back; the thread runs it where the event loop is blocked. */
   readonly releaseText: string;
+  /** Text of the statement that then frees their FIFO groups. */
+  readonly refreshText: string;
   readonly onDead: (processIds: string[]) => void;
   readonly onNextDue: (inMs: number) => void;
   /** We were taken for dead: nothing that this process holds is its own any more. */
@@ -34,6 +36,7 @@ export interface HeartbeatData {
   readonly leaseMs: number;
   readonly slots: SharedArrayBuffer;
   readonly releaseText: string;
+  readonly refreshText: string;
 }
 
 export type HeartbeatReport =
@@ -55,9 +58,17 @@ const unregister = statement(
 );
 
 // Workers cannot load TypeScript; in the tests this file is TypeScript and the thread comes from the build.
-const threadFile = new URL(import.meta.url.endsWith(".ts") ? "../../dist/engine/heartbeat.js" : "./heartbeat.js", import.meta.url);
+const threadFile = new URL(
+  import.meta.url.endsWith(".ts") ? "../../dist/engine/heartbeat.js" : "./heartbeat.js",
+  import.meta.url,
+);
 
-async function startThread(options: PresenceOptions, processId: string): Promise<Worker> {
+interface Thread {
+  readonly worker: Worker;
+  readonly exited: Promise<void>;
+}
+
+async function startThread(options: PresenceOptions, processId: string): Promise<Thread> {
   const { database, slots } = options;
   const data: HeartbeatData = {
     url: database.url,
@@ -68,9 +79,11 @@ async function startThread(options: PresenceOptions, processId: string): Promise
     leaseMs,
     slots: slots.shared,
     releaseText: database.prepare({ name: "release", text: options.releaseText }).text,
+    refreshText: database.prepare({ name: "refresh", text: options.refreshText }).text,
   };
   const thread = new Worker(threadFile, { workerData: data, name: "tuntas-heartbeat" });
   thread.unref();
+  const exited = new Promise<void>((resolve) => thread.once("exit", () => resolve()));
   await new Promise<void>((resolve, reject) => {
     thread.on("message", (report: HeartbeatReport) => {
       if (report.kind === "ready") resolve();
@@ -87,22 +100,32 @@ async function startThread(options: PresenceOptions, processId: string): Promise
       reject(cause);
     });
   });
-  return thread;
+  return { worker: thread, exited };
 }
 
 export async function startPresence(options: PresenceOptions): Promise<Presence> {
   const { database, name, slots } = options;
-  const rows = await database.run<{ id: string }>(register, [name, hostname(), process.pid, process.version, leaseMs / 1000]);
+  const rows = await database.run<{ id: string }>(register, [
+    name,
+    hostname(),
+    process.pid,
+    process.version,
+    leaseMs / 1000,
+  ]);
   const processId = rows[0]!.id;
-  const thread = await startThread(options, processId);
   const pulse = setInterval(() => slots.pulse(), 200);
   pulse.unref();
+  const onLost = (reason: string) => {
+    clearInterval(pulse);
+    options.onLost(reason);
+  };
+  const thread = await startThread({ ...options, onLost }, processId);
   return {
     processId,
     async close() {
       clearInterval(pulse);
-      thread.postMessage("close");
-      await new Promise<void>((resolve) => thread.once("exit", () => resolve()));
+      thread.worker.postMessage("close");
+      await thread.exited;
       await database.run(unregister, [processId]).catch(() => undefined);
     },
   };

@@ -41,30 +41,38 @@ export function statement(text: string): Statement {
 // then 10 times slower than the index look-ups that every statement here is written for (measured: 5,400 claims/s
 // with the planner left alone, 26,000 with joins pinned). client_connection_check_interval ends a statement whose
 // process has died; without it a dead process can hold its locks until the statement ends.
-const engineSettings = "-c enable_hashjoin=off -c enable_mergejoin=off -c enable_seqscan=off -c jit=off -c lock_timeout=5000";
-const sessionSettings = "-c client_connection_check_interval=1000 -c idle_in_transaction_session_timeout=60000";
+const engineSettings =
+  "-c enable_hashjoin=off -c enable_mergejoin=off -c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan -c lock_timeout=5000";
+const sessionSettings =
+  "-c client_connection_check_interval=1000 -c idle_in_transaction_session_timeout=60000";
 
-function clientConfig(options: DatabaseOptions, settings: string): pg.ClientConfig {
+function clientConfig(options: DatabaseOptions, settings: string): pg.ClientConfig & { pipeline: boolean } {
   return {
     connectionString: options.url,
     application_name: options.applicationName ?? "tuntas",
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: 10_000,
+    // Statements that are not awaited one by one go out together: a transaction's begin with its first statement, its
+    // last one with the commit.
+    pipeline: true,
     ...(settings && { options: settings }),
   };
 }
 
 async function inspect(options: DatabaseOptions): Promise<{ pooled: boolean; version: number }> {
   const client = new pg.Client(clientConfig(options, ""));
+  client.on("error", () => undefined);
   try {
     await client.connect();
     const { rows } = await client.query(
       "select pg_backend_pid() as pid, current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding",
     );
     const { pid, version, encoding } = rows[0] as { pid: number; version: number; encoding: string };
-    if (version < 150_000) throw pgErrors.error("TUNTAS_DATABASE_TOO_OLD", `expected PostgreSQL 15 or later, got ${version}`);
-    if (encoding !== "UTF8") throw pgErrors.error("TUNTAS_DATABASE_ENCODING", `expected encoding UTF8, got ${encoding}`);
+    if (version < 150_000)
+      throw pgErrors.error("TUNTAS_DATABASE_TOO_OLD", `expected PostgreSQL 15 or later, got ${version}`);
+    if (encoding !== "UTF8")
+      throw pgErrors.error("TUNTAS_DATABASE_ENCODING", `expected encoding UTF8, got ${encoding}`);
     // A pooler answers the start-up with a process id of its own making.
     return { pooled: (client as unknown as { processID: number }).processID !== pid, version };
   } finally {
@@ -96,8 +104,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   });
   const schema = options.schema ?? "tuntas";
   const pool = (max: number, settings: string) => {
-    const made = new pg.Pool({ ...clientConfig(options, pooled ? "" : settings), max, idleTimeoutMillis: 30_000 });
+    const made = new pg.Pool({
+      ...clientConfig(options, pooled ? "" : settings),
+      max,
+      idleTimeoutMillis: 30_000,
+    });
     made.on("error", () => undefined); // an idle connection that breaks is replaced at the next use
+    // The pool listens to idle connections only: one that is cut while it is out would end the process.
+    made.on("connect", (client) => client.on("error", () => undefined));
     return made;
   };
   const engine = pool(options.connectionsMax ?? 6, `${engineSettings} ${sessionSettings}`);
@@ -114,7 +128,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     return known;
   }
 
-  const runOn = async <R extends Row>(client: Pick<pg.ClientBase, "query">, wanted: Statement, values: readonly unknown[]) => {
+  const runOn = async <R extends Row>(
+    client: Pick<pg.ClientBase, "query">,
+    wanted: Statement,
+    values: readonly unknown[],
+  ) => {
     const { rows } = await client.query({ ...prepare(wanted), values: values as unknown[] });
     return rows as R[];
   };
@@ -138,7 +156,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       });
       const tx: Tx = {
         client: client as unknown as Queryable,
-        run: <R extends Row>(wanted: Statement, values: readonly unknown[] = []) => runOn<R>(client, wanted, values),
+        run: <R extends Row>(wanted: Statement, values: readonly unknown[] = []) =>
+          runOn<R>(client, wanted, values),
       };
       return inTransaction(client, () => work(tx));
     },
@@ -148,6 +167,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       }),
     async dedicatedClient() {
       const client = new pg.Client(clientConfig(options, pooled ? "" : sessionSettings));
+      client.on("error", () => undefined); // whoever uses it is told by its statement's failure, or by "end"
       await client.connect().catch((cause) => {
         throw toCoded(cause);
       });

@@ -22,28 +22,33 @@ export function listen(database: Database, options: ListenOptions): Listener {
   let client: Client | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  function again(): void {
-    client = undefined;
-    if (!closed) timer = setTimeout(() => void connect(), retryMs);
+  /** Connects and listens until the connection ends, for whatever reason. */
+  async function session(): Promise<void> {
+    const made = await database.dedicatedClient();
+    client = made;
+    const ended = new Promise<void>((resolve) => made.once("end", resolve));
+    made.on("notification", ({ channel, payload }) =>
+      options.onNotify(channel.slice(channel.indexOf(".") + 1), payload ?? ""),
+    );
+    try {
+      for (const channel of options.channels) await made.query(`listen "${database.schema}.${channel}"`);
+      if (!closed) options.onConnect();
+    } catch {
+      // A server that recovers refuses LISTEN; the next session tries again.
+      void made.end().catch(() => undefined);
+    }
+    if (closed) void made.end().catch(() => undefined);
+    await ended;
   }
 
-  async function connect(): Promise<void> {
-    try {
-      const made = await database.dedicatedClient();
-      client = made;
-      made.on("error", () => undefined);
-      made.on("end", () => client === made && again());
-      made.on("notification", ({ channel, payload }) => options.onNotify(channel.slice(channel.indexOf(".") + 1), payload ?? ""));
-      for (const channel of options.channels) await made.query(`listen "${database.schema}.${channel}"`);
-      if (closed) await made.end();
-      else options.onConnect();
-    } catch {
-      await client?.end().catch(() => undefined);
-      if (client === undefined || !closed) again();
+  async function keep(): Promise<void> {
+    while (!closed) {
+      await session().catch(() => undefined);
+      if (!closed) await new Promise<void>((resolve) => (timer = setTimeout(resolve, retryMs)));
     }
   }
 
-  if (!database.pooled) void connect();
+  if (!database.pooled) void keep();
   return {
     async close() {
       closed = true;

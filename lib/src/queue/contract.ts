@@ -246,12 +246,13 @@ export const queueErrors = catalogue({
     remedy: "Await every statement before the handler returns.",
   },
   TUNTAS_KEY_MISSING: {
-    meaning: "A worker's idempotencyKey gave no key for a message.",
-    remedy: "Derive the key from a required field of the message.",
+    meaning: "A worker's idempotencyKey or lock gave no usable key for a message.",
+    remedy: "Derive the key from a required field of the message; 1 to 1024 bytes of text.",
   },
   TUNTAS_KEY_BUSY: {
     meaning: "Another attempt works under the same idempotency key at this moment.",
-    remedy: "Nothing to do: the message comes back soon, and is acknowledged once the other attempt has succeeded.",
+    remedy:
+      "Nothing to do: the message comes back soon, and is acknowledged once the other attempt has succeeded.",
     retryable: true,
   },
   TUNTAS_VERSION_UNSUPPORTED: {

@@ -70,11 +70,16 @@ function wrong(name: string, message: string): Error {
 
 function checkQueue(name: string, { deadLetter, message }: QueueOptions<Schema>): void {
   if (!names.test(name)) {
-    throw queueErrors.error("TUNTAS_QUEUE_NAME", `expected 1 to 80 letters, digits, "-" or "_", got ${JSON.stringify(name)}`);
+    throw queueErrors.error(
+      "TUNTAS_QUEUE_NAME",
+      `expected 1 to 80 letters, digits, "-" or "_", got ${JSON.stringify(name)}`,
+    );
   }
-  if (typeof message?.["~standard"]?.validate !== "function") throw wrong(name, "expected `message` to be a Standard Schema (zod, valibot, …)");
+  if (typeof message?.["~standard"]?.validate !== "function")
+    throw wrong(name, "expected `message` to be a Standard Schema (zod, valibot, …)");
   for (const field of ["owner", "runbook", "retention"] as const) {
-    if (typeof deadLetter?.[field] !== "string" || deadLetter[field] === "") throw wrong(name, `expected deadLetter.${field}, got ${JSON.stringify(deadLetter?.[field])}`);
+    if (typeof deadLetter?.[field] !== "string" || deadLetter[field] === "")
+      throw wrong(name, `expected deadLetter.${field}, got ${JSON.stringify(deadLetter?.[field])}`);
   }
   if (!Number.isInteger(deadLetter.after) || deadLetter.after < 1 || deadLetter.after > 1000) {
     throw wrong(name, `expected deadLetter.after from 1 to 1000, got ${deadLetter.after}`);
@@ -98,7 +103,11 @@ export function queue<S extends Schema>(name: string, options: QueueOptions<S>):
     options,
     async send(message, sendOptions = {}) {
       const send = senders.get(definition as unknown as QueueDefinition);
-      if (!send) throw queueErrors.error("TUNTAS_NOT_STARTED", `queue ${name}: start the application that holds it before sending`);
+      if (!send)
+        throw queueErrors.error(
+          "TUNTAS_NOT_STARTED",
+          `queue ${name}: start the application that holds it before sending`,
+        );
       return send(definition as unknown as QueueDefinition, message, sendOptions);
     },
   };
@@ -106,7 +115,8 @@ export function queue<S extends Schema>(name: string, options: QueueOptions<S>):
 }
 
 /** The name of the dead-letter queue that a declared queue gets. */
-export const deadLetterNameOf = (name: string): string => (name.endsWith(".fifo") ? `${name.slice(0, -5)}-dlq.fifo` : `${name}-dlq`);
+export const deadLetterNameOf = (name: string): string =>
+  name.endsWith(".fifo") ? `${name.slice(0, -5)}-dlq.fifo` : `${name}-dlq`;
 
 /** The declared settings as the queue's row has them. */
 export function settingsOf({ name, options }: QueueDefinition): QueueSettings {
@@ -156,13 +166,19 @@ export interface WorkerDefinition<S extends Schema = Schema> {
 }
 
 /** Declares the worker of a queue. Errors: TUNTAS_QUEUE_OPTIONS. */
-export function worker<S extends Schema>(of: QueueDefinition<S>, options: WorkerOptions<S>): WorkerDefinition<S> {
+export function worker<S extends Schema>(
+  of: QueueDefinition<S>,
+  options: WorkerOptions<S>,
+): WorkerDefinition<S> {
   const fail = (message: string) => wrong(of.name, `worker: ${message}`);
-  if (typeof options.handle !== "function") throw fail(`expected handle to be a function, got ${typeof options.handle}`);
-  if (options.idempotencyKey !== "none" && typeof options.idempotencyKey !== "function") throw fail('expected idempotencyKey to be a function or "none"');
+  if (typeof options.handle !== "function")
+    throw fail(`expected handle to be a function, got ${typeof options.handle}`);
+  if (options.idempotencyKey !== "none" && typeof options.idempotencyKey !== "function")
+    throw fail('expected idempotencyKey to be a function or "none"');
   for (const field of ["concurrency", "globalConcurrency"] as const) {
     const value = options[field];
-    if (value !== undefined && (!Number.isInteger(value) || value < 1 || value > 1000)) throw fail(`expected ${field} from 1 to 1000, got ${value}`);
+    if (value !== undefined && (!Number.isInteger(value) || value < 1 || value > 1000))
+      throw fail(`expected ${field} from 1 to 1000, got ${value}`);
   }
   toMs(options.timeout);
   return { kind: "worker", queue: of, options };

@@ -54,8 +54,8 @@ const looks: Readonly<Record<SignCode, Look>> = {
       ? `${deterministic.messages} message(s) failed ${deterministic.attempts} times in one way that no repetition mends: ${deterministic.fingerprint}`
       : undefined,
   AGE_RISING: ({ oldestAgeMs, left }, before) =>
-    left > 0 && oldestAgeMs !== null && before?.oldestAgeMs != null && oldestAgeMs > before.oldestAgeMs
-      ? `the oldest message is ${Math.round(oldestAgeMs / 1000)} s old and gets older, though ${left} other(s) were finished meanwhile`
+    left > 0 && (oldestAgeMs ?? 0) > (before?.oldestAgeMs ?? Infinity)
+      ? `the oldest message is ${Math.round(oldestAgeMs! / 1000)} s old and gets older, though ${left} other(s) were finished meanwhile`
       : undefined,
   DEAD_LETTERS_GROWING: ({ dead, deadLately }, before) =>
     deadLately > 0 || (before && dead > before.dead)

@@ -17,14 +17,22 @@ export class Outcome {
 
   constructor(kind: OutcomeKind, code: string, message: string, afterMs?: number) {
     this.kind = kind;
-    this.code = code;
-    this.message = message;
+    // JavaScript callers, and thrown errors, may have anything there.
+    this.code = String(code);
+    this.message = String(message);
     this.afterMs = afterMs;
   }
 }
 
 export const done = new Outcome("done", "DONE", "");
 export const duplicate = new Outcome("duplicate", "DUPLICATE", "its idempotency key was processed before");
+
+/** Somebody else works under the same key at this moment: back soon, without counting a receive. */
+export const busy = new Outcome(
+  "conflict",
+  "TUNTAS_KEY_BUSY",
+  "another attempt works under the same idempotency key",
+);
 
 interface Because {
   /** Stable, in capitals: `CREDIT_LIMIT`. Failures are grouped by it. */
@@ -52,6 +60,14 @@ const isCollision = (code: unknown): boolean => code === "40001" || code === "TU
 
 /** What a thrown value means: an outcome is itself; a coded error that is final is poison; all else is worth another try. */
 export function outcomeOfThrown(thrown: unknown): Outcome {
+  try {
+    return classify(thrown);
+  } catch {
+    return new Outcome("retry", "THROWN", "the handler threw a value that cannot be read");
+  }
+}
+
+function classify(thrown: unknown): Outcome {
   if (thrown instanceof Outcome) return thrown;
   if (thrown instanceof TuntasError) {
     if (isCollision(thrown.code)) return new Outcome("conflict", thrown.code, thrown.message);
@@ -75,4 +91,5 @@ function describeThrown(thrown: unknown): string {
 }
 
 /** What a returned value means. */
-export const outcomeOfReturned = (returned: unknown): Outcome => (returned instanceof Outcome ? returned : done);
+export const outcomeOfReturned = (returned: unknown): Outcome =>
+  returned instanceof Outcome ? returned : done;

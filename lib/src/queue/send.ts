@@ -10,42 +10,74 @@ import type { QueueDefinition, SendOptions } from "./declaration.ts";
 
 async function checked({ name, options }: QueueDefinition, message: unknown): Promise<string> {
   const result = await options.message["~standard"].validate(message);
-  if (result.issues) throw queueErrors.error("TUNTAS_MESSAGE_INVALID", `message to ${name}: ${describeIssues(result.issues)}`);
+  if (result.issues)
+    throw queueErrors.error("TUNTAS_MESSAGE_INVALID", `message to ${name}: ${describeIssues(result.issues)}`);
   // The text of what was given: transforms and defaults of the schema apply when it is received.
   const body = JSON.stringify(message) as string | undefined;
-  if (body === undefined) throw queueErrors.error("TUNTAS_MESSAGE_INVALID", `message to ${name}: expected something that JSON can hold, got ${typeof message}`);
+  if (body === undefined)
+    throw queueErrors.error(
+      "TUNTAS_MESSAGE_INVALID",
+      `message to ${name}: expected something that JSON can hold, got ${typeof message}`,
+    );
   return body;
 }
 
 function attributesOf({ correlationId, attributes }: SendOptions): string | undefined {
   const all = { ...attributes, ...(correlationId !== undefined && { correlationId }) };
-  const entries = Object.entries(all).map(([name, value]) => [name, { DataType: "String", StringValue: value }]);
+  const entries = Object.entries(all).map(([name, value]) => [
+    name,
+    { DataType: "String", StringValue: value },
+  ]);
   return entries.length === 0 ? undefined : JSON.stringify(Object.fromEntries(entries));
 }
 
 function checkTexts(queue: QueueRecord, body: string, attributes: string | undefined): void {
-  if (!isSqsText(body)) throw queueErrors.error("TUNTAS_MESSAGE_TEXT", `message to ${queue.name}: the body has a character that SQS refuses`);
+  if (!isSqsText(body))
+    throw queueErrors.error(
+      "TUNTAS_MESSAGE_TEXT",
+      `message to ${queue.name}: the body has a character that SQS refuses`,
+    );
   if (attributes !== undefined && !isStorable(attributes)) {
-    throw queueErrors.error("TUNTAS_MESSAGE_TEXT", `message to ${queue.name}: an attribute has a character that text cannot hold`);
+    throw queueErrors.error(
+      "TUNTAS_MESSAGE_TEXT",
+      `message to ${queue.name}: an attribute has a character that text cannot hold`,
+    );
   }
   const bytes = Buffer.byteLength(body) + Buffer.byteLength(attributes ?? "");
   if (bytes > queue.messageBytesMax) {
-    throw queueErrors.error("TUNTAS_MESSAGE_SIZE", `message to ${queue.name}: expected at most ${queue.messageBytesMax} bytes, got ${bytes}`);
+    throw queueErrors.error(
+      "TUNTAS_MESSAGE_SIZE",
+      `message to ${queue.name}: expected at most ${queue.messageBytesMax} bytes, got ${bytes}`,
+    );
   }
 }
 
-function groupOf(queue: QueueRecord, body: string, options: SendOptions): Pick<NewMessage, "groupId" | "deduplicationId"> {
+function groupOf(
+  queue: QueueRecord,
+  body: string,
+  options: SendOptions,
+): Pick<NewMessage, "groupId" | "deduplicationId"> {
   const { groupId } = options;
   if (!queue.fifo) return { groupId };
-  const deduplicationId = options.deduplicationId ?? (queue.contentDeduplication ? createHash("sha256").update(body).digest("hex") : undefined);
+  const deduplicationId =
+    options.deduplicationId ??
+    (queue.contentDeduplication ? createHash("sha256").update(body).digest("hex") : undefined);
   if (groupId === undefined || deduplicationId === undefined) {
-    throw queueErrors.error("TUNTAS_MESSAGE_GROUP", `message to ${queue.name}: expected groupId and deduplicationId for a FIFO queue`);
+    throw queueErrors.error(
+      "TUNTAS_MESSAGE_GROUP",
+      `message to ${queue.name}: expected groupId and deduplicationId for a FIFO queue`,
+    );
   }
   return { groupId, deduplicationId };
 }
 
 /** Checks and sends; in the caller's transaction where `options.tx` is given. */
-export async function sendDeclared(queues: Queues, definition: QueueDefinition, message: unknown, options: SendOptions): Promise<Sent> {
+export async function sendDeclared(
+  queues: Queues,
+  definition: QueueDefinition,
+  message: unknown,
+  options: SendOptions,
+): Promise<Sent> {
   const body = await checked(definition, message);
   const queue = await queues.catalog.get(defaultScope, definition.name);
   const attributes = attributesOf(options);
@@ -57,5 +89,7 @@ export async function sendDeclared(queues: Queues, definition: QueueDefinition, 
     delaySeconds: options.delay === undefined ? undefined : toSeconds(options.delay),
     ...groupOf(queue, body, options),
   };
-  return options.tx ? queues.sender.sendIn(options.tx, queue, wanted, defaultScope.account) : queues.sender.send(queue, wanted, defaultScope.account);
+  return options.tx
+    ? queues.sender.sendIn(options.tx, queue, wanted, defaultScope.account)
+    : queues.sender.send(queue, wanted, defaultScope.account);
 }

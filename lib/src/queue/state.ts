@@ -2,12 +2,12 @@
 import type { Backoff } from "../core/backoff.ts";
 import { backoffMs } from "../core/backoff.ts";
 import type { PoisonPolicy } from "./contract.ts";
-import type { Outcome } from "./outcome.ts";
+import { busy, type Outcome } from "./outcome.ts";
 
 /** What is to be written about an attempt. */
 export type Settlement =
   | { readonly kind: "done" }
-  | { readonly kind: "retry"; readonly delayMs: number }
+  | { readonly kind: "retry"; readonly delayMs: number; readonly counts: boolean }
   | { readonly kind: "quarantine" }
   | { readonly kind: "reject" };
 
@@ -15,6 +15,9 @@ export interface SettlePolicy {
   readonly backoff: Backoff;
   readonly poison: PoisonPolicy;
 }
+
+// No message lives longer than 14 days, whatever a handler asks for.
+const delayMaxMs = 14 * 86_400_000;
 
 // A conflict is nobody's fault and usually over at once.
 const conflictBackoff: Backoff = { baseMs: 100, maxMs: 5000 };
@@ -31,11 +34,21 @@ export function decide(outcome: Outcome, receives: number, policy: SettlePolicy,
       return { kind: "quarantine" };
     case "poison":
       // Exhausting: received again at once until the dead-letter queue takes it; waiting would not make it better.
-      return policy.poison === "quarantine" ? { kind: "quarantine" } : { kind: "retry", delayMs: 0 };
+      return policy.poison === "quarantine"
+        ? { kind: "quarantine" }
+        : { kind: "retry", delayMs: 0, counts: true };
     case "conflict":
-      return { kind: "retry", delayMs: backoffMs(conflictBackoff, receives, random) };
+      return {
+        kind: "retry",
+        delayMs: backoffMs(conflictBackoff, receives, random),
+        counts: outcome !== busy,
+      };
     case "retry":
-      return { kind: "retry", delayMs: outcome.afterMs ?? backoffMs(policy.backoff, receives, random) };
+      return {
+        kind: "retry",
+        delayMs: Math.min(outcome.afterMs ?? backoffMs(policy.backoff, receives, random), delayMaxMs),
+        counts: true,
+      };
   }
 }
 

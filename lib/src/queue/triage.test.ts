@@ -158,7 +158,7 @@ test("Q-16, Q-17, Q-20, L-06: poison reaches the dead-letter queue, the worker s
     const report = await triage.replay(defaultScope, { ...act, filter: { queue: name, code: "BAD_ORDER" } });
     expect(report).toMatchObject({ status: "completed", selected: 2, moved: 2, skipped: 0 });
   });
-  expect(handled.sort()).toEqual(["a", "b"]);
+  expect(handled.toSorted()).toEqual(["a", "b"]);
   expect(await triage.groups(defaultScope, { queue: name })).toMatchObject([{ code: "OTHER", count: 1 }]);
 
   // The first delivery of `a` was processed now; the same body once more has no second effect.
@@ -218,7 +218,7 @@ test("Q-18: a replay that a rule of the queue forbids is refused with the rule's
     forbidden: [{ queue: name, code: "CASE_CLOSED", rule: "closed case", count: 1 }],
   });
   expect(
-    (await triage.groups(defaultScope, { queue: name })).map((group) => group.replayForbidden).sort(),
+    (await triage.groups(defaultScope, { queue: name })).map((group) => group.replayForbidden).toSorted(),
   ).toEqual(["closed case", null]);
   expect(await replay({ skipForbidden: true })).toMatchObject({ moved: 1 });
   expect(

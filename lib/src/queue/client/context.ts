@@ -16,7 +16,10 @@ export interface QueueContext {
 export const readyKey = (queueId: number): string => `ready:${queueId}`;
 
 /** Wakes who waits for these queues, here and in other processes. */
-export function wakeQueues({ waker, announce }: Pick<QueueContext, "waker" | "announce">, queueIds: Iterable<number>): void {
+export function wakeQueues(
+  { waker, announce }: Pick<QueueContext, "waker" | "announce">,
+  queueIds: Iterable<number>,
+): void {
   const distinct = new Set(queueIds);
   if (distinct.size === 0) return;
   for (const queueId of distinct) waker.wake(readyKey(queueId));

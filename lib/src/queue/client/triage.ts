@@ -74,7 +74,13 @@ async function replay(context: QueueContext, scope: Scope, options: ReplayOption
   refuseTarget(allowed, destination);
   const targetOf = (item: Candidate) => destination?.id ?? item.diedInId;
   return runOperation(context.database, {
-    ...{ action: "dlq.replay", options, scope, filter, selected, forbidden, forbiddenToo: false },
+    action: "dlq.replay",
+    options,
+    scope,
+    filter,
+    selected,
+    forbidden,
+    forbiddenToo: false,
     details: { destination: destination?.name ?? null, perSecond },
     move: (tx, slice) =>
       inGroups(tx, slice, [targetOf, liesIn], () => store.replaySlice(tx, slice, destination?.id ?? null)),
@@ -93,7 +99,13 @@ async function reject(context: QueueContext, scope: Scope, options: RejectOption
   const selected = total(tally, limit);
   if (dryRun) return planned(selected, []);
   return runOperation(context.database, {
-    ...{ action: "dlq.reject", options, scope, filter, selected, forbidden: [], forbiddenToo: true },
+    action: "dlq.reject",
+    options,
+    scope,
+    filter,
+    selected,
+    forbidden: [],
+    forbiddenToo: true,
     details: { code },
     move: (tx, slice) => inGroups(tx, slice, [liesIn], () => store.rejectSlice(tx, slice, code, reason)),
     announce(moved) {
@@ -180,7 +192,7 @@ async function inGroups(
   const inFifo = touched.filter((row) => fifo.has(row.queueId));
   for (const queueId of new Set(inFifo.map((row) => row.queueId))) {
     const groups = new Set(inFifo.filter((row) => row.queueId === queueId).map((row) => row.groupId));
-    await store.lockFifoGroups(tx, queueId, [...groups].sort());
+    await store.lockFifoGroups(tx, queueId, [...groups].toSorted());
   }
   const moved = await move();
   await refreshGroups(tx, inFifo);

@@ -107,15 +107,18 @@ const retry = statement(
      where ${held}
      returning f.id, f.queue_id, f.group_id, f.turn, f.receives, f.sent_at, f.first_received_at, f.source_queue_id,
        u.delay_ms, u.outcome, u.code, u.message, u.fingerprint, u.schema_version
+   ), back as (
+     select id, queue_id, delay_ms, turn, sent_at, group_id, source_queue_id,
+       case when outcome is null then receives - 1 else receives end as receives,
+       case when outcome is null and receives = 1 then null else first_received_at end as first_received_at
+     from gone
    ), later as (
      insert into tuntas.delayed (id, queue_id, due, turn, receives, sent_at, first_received_at, group_id, source_queue_id)
      select id, queue_id, tuntas.now() + make_interval(secs => delay_ms / 1000), turn, receives, sent_at, first_received_at, group_id, source_queue_id
-     from gone where delay_ms > 0
+     from back where delay_ms > 0
    ), at_once as (
      insert into tuntas.ready (queue_id, turn, id, receives, sent_at, first_received_at, group_id, source_queue_id)
-     select queue_id, turn, id, case when outcome is null then receives - 1 else receives end, sent_at,
-       case when outcome is null and receives = 1 then null else first_received_at end, group_id, source_queue_id
-     from gone where delay_ms <= 0
+     select queue_id, turn, id, receives, sent_at, first_received_at, group_id, source_queue_id from back where delay_ms <= 0
    ), failed as (
      insert into tuntas.failure as x (id, outcome, code, message, fingerprint, schema_version, attempts, first_failed_at, failed_at)
      select id, outcome, code, message, fingerprint, schema_version, 1, tuntas.now(), tuntas.now()
@@ -173,6 +176,9 @@ export const settleReject = (sql: Runner, items: readonly Ended[]): Promise<Move
 
 const refresh = statement(`select tuntas.refresh_groups($1, $2::text[])`);
 
+/** Frees FIFO groups after `releaseText`, for the heartbeat thread. */
+export const refreshText = refresh.text;
+
 /** Runs `settle` in a transaction that also frees the FIFO groups of what moved. */
 export function settleFifo(sql: Sql, settle: (tx: Tx) => Promise<Moved[]>): Promise<Moved[]> {
   return sql.transaction(async (tx) => {
@@ -183,14 +189,18 @@ export function settleFifo(sql: Sql, settle: (tx: Tx) => Promise<Moved[]>): Prom
 }
 
 /** Works out anew what may be claimed of the groups of moved messages; part of the transaction that moved them. */
-export async function refreshGroups(tx: Runner, rows: readonly { queueId: number; groupId: string | null }[]): Promise<void> {
+export async function refreshGroups(
+  tx: Runner,
+  rows: readonly { queueId: number; groupId: string | null }[],
+): Promise<void> {
   const groups = new Map<number, Set<string>>();
   for (const { queueId, groupId } of rows) {
     if (groupId === null) continue;
     const known = groups.get(queueId) ?? new Set();
     groups.set(queueId, known.add(groupId));
   }
-  for (const queueId of [...groups.keys()].sort((a, b) => a - b)) await tx.run(refresh, [queueId, [...groups.get(queueId)!].sort()]);
+  for (const queueId of [...groups.keys()].sort((a, b) => a - b))
+    await tx.run(refresh, [queueId, [...groups.get(queueId)!].sort()]);
 }
 
 const isFifo = statement(`select id as "queueId" from tuntas.queue where fifo and id = any($1::int[])`);
@@ -228,12 +238,19 @@ const endInTransaction = statement(
  * The acknowledgement as the last statement of a handler's own transaction. It raises division_by_zero where the fence
  * is lost, so that a commit that is already on its way behind it does nothing.
  */
-export const acknowledgement = ({ queueId, id, fence }: Claim): { statement: Statement; values: unknown[] } => ({
+export const acknowledgement = ({
+  queueId,
+  id,
+  fence,
+}: Claim): { statement: Statement; values: unknown[] } => ({
   statement: endInTransaction,
   values: [queueId, id, fence],
 });
 
-export const groupRefresh = (queueId: number, groupId: string): { statement: Statement; values: unknown[] } => ({
+export const groupRefresh = (
+  queueId: number,
+  groupId: string,
+): { statement: Statement; values: unknown[] } => ({
   statement: refresh,
   values: [queueId, [groupId]],
 });
@@ -244,12 +261,19 @@ const record = statement(
 );
 
 /** The command record of a handler's own transaction; no row where the key has one already. */
-export const commandRecord = ({ scope, key, requestHash, retentionSeconds }: CommandKey): { statement: Statement; values: unknown[] } => ({
+export const commandRecord = ({
+  scope,
+  key,
+  requestHash,
+  retentionSeconds,
+}: CommandKey): { statement: Statement; values: unknown[] } => ({
   statement: record,
   values: [scope, key, requestHash, retentionSeconds],
 });
 
-const recordOrRaise = statement(`with kept as (${record.text}) select 1 / (select count(*) from kept) as recorded`);
+const recordOrRaise = statement(
+  `with kept as (${record.text}) select 1 / (select count(*) from kept) as recorded`,
+);
 
 /** The same where nobody looks at the answer before the commit: raises division_by_zero where the key has a record. */
 export const commandRecordOrRaise = (key: CommandKey): { statement: Statement; values: unknown[] } => ({
@@ -257,10 +281,16 @@ export const commandRecordOrRaise = (key: CommandKey): { statement: Statement; v
   statement: recordOrRaise,
 });
 
-const known = statement(`select key, request_hash as "requestHash" from tuntas.command where scope = $1 and key = any($2::text[])`);
+const known = statement(
+  `select key, request_hash as "requestHash" from tuntas.command where scope = $1 and key = any($2::text[])`,
+);
 
 /** Which of these keys have a command record, with its request hash. */
-export async function findCommands(sql: Runner, scope: string, keys: readonly string[]): Promise<Map<string, string>> {
+export async function findCommands(
+  sql: Runner,
+  scope: string,
+  keys: readonly string[],
+): Promise<Map<string, string>> {
   const rows = await sql.run<{ key: string; requestHash: string }>(known, [scope, keys]);
   return new Map(rows.map((row) => [row.key, row.requestHash]));
 }

@@ -22,6 +22,7 @@ const forget = [
   `delete from tuntas.fifo_duplicate where ctid = any(array(
      select ctid from tuntas.fifo_duplicate where expires_at <= tuntas.now() order by expires_at limit 1000))`,
   `delete from tuntas.fifo_receive_attempt where expires_at <= tuntas.now()`,
+  `select tuntas.forget_entity_locks(1000)`,
   `delete from tuntas.command where ctid = any(array(
      select ctid from tuntas.command where expires_at <= tuntas.now() order by expires_at limit 1000))`,
 ].map(statement);

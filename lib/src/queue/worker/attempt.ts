@@ -6,15 +6,15 @@ import { isTransient } from "../../pg/faults.ts";
 import type { QueueRecord } from "../contract.ts";
 import { queueErrors } from "../contract.ts";
 import type { WorkerDefinition } from "../declaration.ts";
-import { done, duplicate, Outcome, outcomeOfReturned, outcomeOfThrown } from "../outcome.ts";
+import { busy, done, duplicate, Outcome, outcomeOfReturned, outcomeOfThrown } from "../outcome.ts";
 import { queueSignals } from "../signals.ts";
-import type { SettlePolicy } from "../state.ts";
+import type { SettlePolicy, Settlement } from "../state.ts";
 import { decide, fingerprint } from "../state.ts";
 import type { Failure } from "../store/settle.ts";
 import { AttemptContext } from "./context.ts";
 import type { Taken } from "./intake.ts";
 import type { Settler } from "./settler.ts";
-import { isDuplicate, openTransaction } from "./transaction.ts";
+import { openTransaction, type Ending } from "./transaction.ts";
 import type { Writer } from "./writes.ts";
 
 export interface AttemptDeps {
@@ -26,6 +26,8 @@ export interface AttemptDeps {
   readonly queue: QueueRecord;
   readonly timeoutMs: number;
   readonly policy: SettlePolicy;
+  /** Wakes whoever waits for messages of this queue. */
+  readonly wake: () => void;
 }
 
 export interface Attempt {
@@ -51,18 +53,33 @@ export function runAttempt(deps: AttemptDeps, item: Taken, handled: () => void):
     if (over) return;
     over = true;
     clearTimeout(timer);
-    void write()
-      .catch((cause: unknown) => deps.log.error({ cause, queue: queue.name, messageId: item.held.messageId }, "could not write an outcome; the message will come back"))
+    context.end();
+    void invoke(write)
+      .catch((cause: unknown) =>
+        deps.log.error(
+          { cause, queue: queue.name, messageId: item.held.messageId },
+          "could not write an outcome; the message will come back",
+        ),
+      )
       .finally(resolveSettled);
     handled();
   }
 
   const durationMs = () => performance.now() - startedAt;
-  const returned = (value: unknown) => end(() => settleReturned(deps, item, context, { outcome: outcomeOfReturned(value), durationMs: durationMs() }));
-  const threw = (cause: unknown) => end(() => settleThrown(deps, item, context, { outcome: thrownOutcome(cause), durationMs: durationMs() }));
+  const returned = (value: unknown) =>
+    end(() =>
+      settleReturned(deps, item, context, { outcome: outcomeOfReturned(value), durationMs: durationMs() }),
+    );
+  const threw = (cause: unknown) =>
+    end(() =>
+      settleThrown(deps, item, context, { outcome: outcomeOfThrown(cause), durationMs: durationMs() }),
+    );
 
   function expire(): void {
-    const cause = queueErrors.error("TUNTAS_ATTEMPT_TIMEOUT", `the handler of ${queue.name} took longer than ${worker.options.timeout}`);
+    const cause = queueErrors.error(
+      "TUNTAS_ATTEMPT_TIMEOUT",
+      `the handler of ${queue.name} took longer than ${worker.options.timeout}`,
+    );
     context.abort(cause);
     threw(cause);
   }
@@ -73,7 +90,10 @@ export function runAttempt(deps: AttemptDeps, item: Taken, handled: () => void):
     queueMicrotask(() => end(() => settleOutcome(deps, item, outcome, 0)));
   } else {
     timer = setTimeout(expire, Math.min(timeoutMs, 2 ** 31 - 1));
-    void invoke(() => worker.options.handle((item.input as { value: unknown }).value, context)).then(returned, threw);
+    void invoke(() => worker.options.handle((item.input as { value: unknown }).value, context)).then(
+      returned,
+      threw,
+    );
   }
 
   const undo = () => context.transaction?.rollback() ?? Promise.resolve();
@@ -95,11 +115,9 @@ export function runAttempt(deps: AttemptDeps, item: Taken, handled: () => void):
 }
 
 /** Calls it in a promise, so that a throw of a plain function and a rejection are one. */
-async function invoke(work: () => unknown): Promise<unknown> {
-  return work();
+async function invoke<T>(work: () => T): Promise<Awaited<T>> {
+  return await work();
 }
-
-const thrownOutcome = (cause: unknown): Outcome => (isDuplicate(cause) ? duplicate : outcomeOfThrown(cause));
 
 function makeContext(deps: AttemptDeps, item: Taken): AttemptContext {
   const { database, queue, log } = deps;
@@ -108,7 +126,8 @@ function makeContext(deps: AttemptDeps, item: Taken): AttemptContext {
     correlationId: item.correlationId,
     log,
     queueName: queue.name,
-    openTransaction: () => openTransaction({ database, claim: item.held, fifo: queue.fifo, command: item.command }),
+    openTransaction: () =>
+      openTransaction({ database, claim: item.held, fifo: queue.fifo, command: item.command }),
   });
 }
 
@@ -118,15 +137,17 @@ interface Result {
 }
 
 /** The handler returned: what it wrote commits together with the acknowledgement. */
-async function settleReturned(deps: AttemptDeps, item: Taken, context: AttemptContext, { outcome, durationMs }: Result): Promise<void> {
+async function settleReturned(
+  deps: AttemptDeps,
+  item: Taken,
+  context: AttemptContext,
+  { outcome, durationMs }: Result,
+): Promise<void> {
   if (outcome.kind !== "done") {
     await context.transaction?.rollback();
     return settleOutcome(deps, item, outcome, durationMs);
   }
-  if (context.transaction) {
-    for (const { text, values } of context.writes) await context.transaction.tx.query(text, values as unknown[]);
-    return settleCommit(deps, item, durationMs, () => context.transaction!.commit());
-  }
+  if (context.transaction) return settleCommit(deps, item, durationMs, () => commitOwn(context));
   if (context.writes.length > 0) {
     const job = { claim: item.held, fifo: deps.queue.fifo, command: item.command, writes: context.writes };
     return settleCommit(deps, item, durationMs, async () => {
@@ -138,42 +159,88 @@ async function settleReturned(deps: AttemptDeps, item: Taken, context: AttemptCo
   return settleOutcome(deps, item, done, durationMs);
 }
 
-async function settleThrown(deps: AttemptDeps, item: Taken, context: AttemptContext, { outcome, durationMs }: Result): Promise<void> {
-  await context.transaction?.rollback();
-  return settleOutcome(deps, item, outcome, durationMs);
+const refusals = { duplicate, busy };
+
+/** What the handler wrote both ways, in its own transaction. */
+async function commitOwn({ transaction, writes }: AttemptContext): Promise<Ending> {
+  try {
+    for (const { text, values } of writes) await transaction!.tx.query(text, values as unknown[]);
+  } catch (cause) {
+    await transaction!.rollback();
+    throw cause;
+  }
+  return transaction!.commit();
 }
 
-async function settleCommit(deps: AttemptDeps, item: Taken, durationMs: number, commit: () => Promise<"committed" | "duplicate" | "lost">): Promise<void> {
-  try {
-    const ending = await commit();
-    if (ending === "duplicate") return await settleOutcome(deps, item, duplicate, durationMs);
-    if (ending === "lost") return announceLost(deps, item);
-    announce(deps, item, done, durationMs);
-  } catch (cause) {
+async function settleThrown(
+  deps: AttemptDeps,
+  item: Taken,
+  context: AttemptContext,
+  { outcome, durationMs }: Result,
+): Promise<void> {
+  await context.transaction?.rollback();
+  // Whatever the handler (or its ORM) made of the refusal, it is no failure.
+  const refusal = context.transaction?.refusal();
+  return settleOutcome(deps, item, refusal ? refusals[refusal] : outcome, durationMs);
+}
+
+async function settleCommit(
+  deps: AttemptDeps,
+  item: Taken,
+  durationMs: number,
+  commit: () => Promise<Ending>,
+): Promise<void> {
+  const ending = await commit().catch((cause: unknown) => {
     // Where the commit did take place after all, the fence is gone and this retry moves nothing.
-    if (isTransient(cause)) deps.log.warn({ cause, queue: deps.queue.name }, "a commit was lost; the attempt is tried again");
-    await settleOutcome(deps, item, thrownOutcome(cause), durationMs);
-  }
+    if (isTransient(cause))
+      deps.log.warn({ cause, queue: deps.queue.name }, "a commit was lost; the attempt is tried again");
+    return outcomeOfThrown(cause);
+  });
+  if (ending === "lost") return announceLost(deps, item);
+  if (ending !== "committed")
+    return settleOutcome(deps, item, typeof ending === "string" ? refusals[ending] : ending, durationMs);
+  announce(deps, item, done, durationMs);
+  if (deps.queue.fifo) deps.wake(); // the next message of its group
 }
 
 /** Writes the outcome, then tells of it; a late owner changes nothing and says so. */
-export async function settleOutcome(deps: AttemptDeps, item: Taken, outcome: Outcome, durationMs: number): Promise<void> {
-  const { settler, queue, policy } = deps;
-  const { held, command } = item;
-  const settlement = decide(outcome, held.receives, policy, Math.random());
-  const failure = failureOf(outcome, item.schemaVersion);
-  const moved = await {
-    done: () => settler.done({ ...held, command: outcome.kind === "done" ? command : undefined }, queue.fifo),
-    retry: () => settler.retry({ ...held, delayMs: settlement.kind === "retry" ? settlement.delayMs : 0, failure }, queue.fifo),
-    quarantine: () => settler.quarantine({ ...held, failure }, queue.fifo),
-    reject: () => settler.reject({ ...held, failure }, queue.fifo),
-  }[settlement.kind]();
+export async function settleOutcome(
+  deps: AttemptDeps,
+  item: Taken,
+  outcome: Outcome,
+  durationMs: number,
+): Promise<void> {
+  const settlement = decide(outcome, item.held.receives, deps.policy, Math.random());
+  const moved = await writeSettlement(deps, item, settlement, outcome);
   if (moved) announce(deps, item, outcome, durationMs);
   else announceLost(deps, item);
 }
 
+function writeSettlement(
+  { settler, queue: { fifo } }: AttemptDeps,
+  { held, command, schemaVersion }: Taken,
+  settlement: Settlement,
+  outcome: Outcome,
+): Promise<boolean> {
+  const failure = failureOf(outcome, schemaVersion);
+  switch (settlement.kind) {
+    case "done":
+      return settler.done({ ...held, command: outcome.kind === "done" ? command : undefined }, fifo);
+    case "retry":
+      return settler.retry(
+        { ...held, delayMs: settlement.delayMs, failure: settlement.counts ? failure : undefined },
+        fifo,
+      );
+    case "quarantine":
+      return settler.quarantine({ ...held, failure }, fifo);
+    case "reject":
+      return settler.reject({ ...held, failure }, fifo);
+  }
+}
+
 // Text that PostgreSQL cannot hold would fail the write of every failure it shares a commit with.
-const storable = (text: string, length: number): string => text.slice(0, length).toWellFormed().replaceAll("\0", "\uFFFD");
+const storable = (text: string, length: number): string =>
+  text.slice(0, length).toWellFormed().replaceAll("\0", "\uFFFD");
 
 function failureOf({ kind, code, message }: Outcome, schemaVersion: string | null): Failure {
   return {
@@ -187,15 +254,32 @@ function failureOf({ kind, code, message }: Outcome, schemaVersion: string | nul
 
 function announce({ queue, log }: AttemptDeps, item: Taken, outcome: Outcome, durationMs: number): void {
   const { correlationId, held } = item;
-  queueSignals.publish("worker.attempt", { queue: queue.name, outcome: outcome.kind, durationMs, correlationId });
-  if (outcome.kind === "retry" || outcome.kind === "conflict") queueSignals.publish("worker.retryable_failure", { queue: queue.name, code: outcome.code });
-  if (outcome.kind === "poison") queueSignals.publish("worker.poison_message", { queue: queue.name, code: outcome.code });
+  queueSignals.publish("worker.attempt", {
+    queue: queue.name,
+    outcome: outcome.kind,
+    durationMs,
+    correlationId,
+  });
+  if (outcome.kind === "retry" || outcome.kind === "conflict")
+    queueSignals.publish("worker.retryable_failure", { queue: queue.name, code: outcome.code });
+  if (outcome.kind === "poison")
+    queueSignals.publish("worker.poison_message", { queue: queue.name, code: outcome.code });
   if (outcome.kind === "done" || outcome.kind === "duplicate") return;
-  const fields = { queue: queue.name, messageId: held.messageId, correlationId, outcome: outcome.kind, code: outcome.code, attempt: held.receives };
+  const fields = {
+    queue: queue.name,
+    messageId: held.messageId,
+    correlationId,
+    outcome: outcome.kind,
+    code: outcome.code,
+    attempt: held.receives,
+  };
   log.warn(fields, outcome.message || outcome.code);
 }
 
 function announceLost({ queue, log }: AttemptDeps, { held, correlationId }: Taken): void {
-  const cause = queueErrors.error("TUNTAS_CLAIM_LOST", `message ${held.messageId} of ${queue.name} is held by another owner; this attempt changed nothing`);
+  const cause = queueErrors.error(
+    "TUNTAS_CLAIM_LOST",
+    `message ${held.messageId} of ${queue.name} is held by another owner; this attempt changed nothing`,
+  );
   log.warn({ cause, queue: queue.name, messageId: held.messageId, correlationId }, cause.message);
 }

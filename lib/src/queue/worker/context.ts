@@ -1,12 +1,17 @@
 // What a handler gets beside its message. Everything that costs something is made at its first use.
 import type { Log } from "../../engine/log.ts";
-import type { HeldMessage } from "../contract.ts";
-import type { HandlerTransaction } from "./transaction.ts";
+import { queueErrors, type HeldMessage } from "../contract.ts";
+import { isTransactionControl, namesSavepoint, type HandlerTransaction } from "./transaction.ts";
 
 /** A `pg` client in a transaction of the attempt's own: Drizzle, Kysely, Knex and TypeORM join it. */
 export interface HandlerTx {
   query(text: string, values?: unknown[]): Promise<{ rows: any[]; rowCount: number | null }>;
-  query(config: { text: string; values?: unknown[]; name?: string; rowMode?: "array" }): Promise<{ rows: any[]; rowCount: number | null }>;
+  query(config: {
+    text: string;
+    values?: unknown[];
+    name?: string;
+    rowMode?: "array";
+  }): Promise<{ rows: any[]; rowCount: number | null }>;
 }
 
 export interface Write {
@@ -49,13 +54,17 @@ export class AttemptContext implements Context {
   private readonly parts: ContextParts;
   private controller: AbortController | undefined;
   private reason: unknown;
+  private ended = false;
 
   constructor(parts: ContextParts) {
     this.parts = parts;
   }
 
   get tx(): HandlerTx {
-    this.transaction ??= this.parts.openTransaction();
+    if (!this.transaction) {
+      this.transaction = this.parts.openTransaction();
+      if (this.ended) void this.transaction.rollback();
+    }
     return this.transaction.tx;
   }
 
@@ -67,7 +76,11 @@ export class AttemptContext implements Context {
 
   get log(): Log {
     const { log, queueName, message, correlationId } = this.parts;
-    return log.child({ queue: queueName, messageId: message.messageId, ...(correlationId !== undefined && { correlationId }) });
+    return log.child({
+      queue: queueName,
+      messageId: message.messageId,
+      ...(correlationId !== undefined && { correlationId }),
+    });
   }
 
   get attempt(): number {
@@ -91,7 +104,20 @@ export class AttemptContext implements Context {
   }
 
   write(text: string, values: readonly unknown[] = []): void {
+    if (this.ended)
+      throw queueErrors.error("TUNTAS_TX_CLOSED", "ctx.write was used after its attempt had ended");
+    if (isTransactionControl(text) || namesSavepoint(text)) {
+      throw queueErrors.error(
+        "TUNTAS_TX_CONTROL",
+        `ctx.write refuses transaction control and savepoints, got ${JSON.stringify(text.slice(0, 60))}`,
+      );
+    }
     this.writes.push({ text, values });
+  }
+
+  /** From now on nothing more of the handler's may be written. */
+  end(): void {
+    this.ended = true;
   }
 
   abort(reason: unknown): void {

@@ -2,9 +2,10 @@
 // that is poison, with the reason; it never reaches the handler.
 import { createHash } from "node:crypto";
 import { describeIssues, type SchemaResult } from "../../core/schema.ts";
+import { isStorable } from "../../core/text.ts";
 import type { HeldMessage } from "../contract.ts";
 import type { QueueDefinition, WorkerDefinition } from "../declaration.ts";
-import { Outcome } from "../outcome.ts";
+import { Outcome, outcomeOfThrown } from "../outcome.ts";
 import type { CommandKey } from "../store/settle.ts";
 
 export interface Taken {
@@ -21,7 +22,9 @@ export interface Taken {
 // Longer than any message lives (14 days, and 14 more as a dead letter), so that a replay still finds its key.
 const commandRetentionSeconds = 30 * 86_400;
 
-const bad = (code: string, message: string): { outcome: Outcome } => ({ outcome: new Outcome("poison", code, message) });
+const bad = (code: string, message: string): { outcome: Outcome } => ({
+  outcome: new Outcome("poison", code, message),
+});
 
 /** The body as JSON. `__proto__` stays an ordinary key, as JSON.parse makes it. */
 function parse(body: string): { value: unknown } | { outcome: Outcome } {
@@ -33,34 +36,77 @@ function parse(body: string): { value: unknown } | { outcome: Outcome } {
 }
 
 function versionOf(value: unknown): string | null {
-  const version = typeof value === "object" && value !== null && Object.hasOwn(value, "version") ? (value as { version: unknown }).version : undefined;
+  const version =
+    typeof value === "object" && value !== null && Object.hasOwn(value, "version")
+      ? (value as { version: unknown }).version
+      : undefined;
   return typeof version === "string" || typeof version === "number" ? String(version) : null;
 }
 
-function checkVersion({ options }: QueueDefinition, version: string | null): { outcome: Outcome } | undefined {
+function checkVersion(
+  { options }: QueueDefinition,
+  version: string | null,
+): { outcome: Outcome } | undefined {
   if (!options.versions || options.versions.map(String).includes(String(version))) return undefined;
-  return bad("TUNTAS_VERSION_UNSUPPORTED", `unsupported version ${version ?? "(none)"}; this worker takes ${options.versions.join(", ")}`);
+  return bad(
+    "TUNTAS_VERSION_UNSUPPORTED",
+    `unsupported version ${version ?? "(none)"}; this worker takes ${options.versions.join(", ")}`,
+  );
 }
 
 const judged = (result: SchemaResult<unknown>): { value: unknown } | { outcome: Outcome } =>
   result.issues ? bad("TUNTAS_MESSAGE_INVALID", describeIssues(result.issues)) : { value: result.value };
 
-/** SQS's correlationId attribute, as the sender gave it. */
+/** SQS's correlationId attribute, as the sender gave it; whoever writes in SQL may have given anything. */
 function correlationOf(attributes: string | null): string | undefined {
   if (attributes === null || !attributes.includes("correlationId")) return undefined;
-  return (JSON.parse(attributes) as Record<string, { StringValue?: string }>).correlationId?.StringValue;
+  try {
+    const value: unknown = JSON.parse(attributes)?.correlationId?.StringValue;
+    return typeof value === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-function keysOf({ queue, options }: WorkerDefinition, value: unknown, body: string): Pick<Taken, "command" | "lockKey"> | { outcome: Outcome } {
+// A btree entry holds 2,700 bytes; a key that is refused there would fail all that share its statement.
+const keyBytesMax = 1024;
+
+const isKey = (key: unknown): key is string =>
+  typeof key === "string" && key !== "" && isStorable(key) && Buffer.byteLength(key) <= keyBytesMax;
+
+const describeKey = (key: unknown): string =>
+  typeof key === "string" ? JSON.stringify(key).slice(0, 60) : typeof key;
+
+function keysOf(
+  { queue, options }: WorkerDefinition,
+  value: unknown,
+  body: string,
+): Pick<Taken, "command" | "lockKey"> | { outcome: Outcome } {
   const lockKey = options.lock?.(value);
+  if (options.lock && !isKey(lockKey)) return badKey("lock", lockKey);
   if (options.idempotencyKey === "none") return { command: undefined, lockKey };
   const key = options.idempotencyKey(value);
-  if (typeof key !== "string" || key === "") return bad("TUNTAS_KEY_MISSING", "idempotencyKey gave no key for the message");
+  if (!isKey(key)) return badKey("idempotencyKey", key);
   const requestHash = createHash("sha256").update(body).digest("base64url");
-  return { command: { scope: `queue:${queue.name}`, key, requestHash, retentionSeconds: commandRetentionSeconds }, lockKey };
+  return {
+    command: { scope: `queue:${queue.name}`, key, requestHash, retentionSeconds: commandRetentionSeconds },
+    lockKey,
+  };
 }
 
-function finish(worker: WorkerDefinition, held: HeldMessage, slot: number, parsed: { value: unknown } | { outcome: Outcome }, schemaVersion: string | null): Taken {
+const badKey = (name: string, key: unknown) =>
+  bad(
+    "TUNTAS_KEY_MISSING",
+    `${name} gave no key for the message: expected 1 to ${keyBytesMax} bytes of text, got ${describeKey(key)}`,
+  );
+
+function finish(
+  worker: WorkerDefinition,
+  held: HeldMessage,
+  slot: number,
+  parsed: { value: unknown } | { outcome: Outcome },
+  schemaVersion: string | null,
+): Taken {
   const base = { held, slot, correlationId: correlationOf(held.attributes), schemaVersion };
   if ("outcome" in parsed) return { ...base, input: parsed, command: undefined, lockKey: undefined };
   const keys = keysOf(worker, parsed.value, held.body);
@@ -68,18 +114,34 @@ function finish(worker: WorkerDefinition, held: HeldMessage, slot: number, parse
   return { ...base, input: parsed, ...keys };
 }
 
+const threw = (cause: unknown): { outcome: Outcome } =>
+  bad("TUNTAS_MESSAGE_INVALID", `the schema or a key function threw: ${outcomeOfThrown(cause).message}`);
+
+type Finish = (parsed: { value: unknown } | { outcome: Outcome }, version: string | null) => Taken;
+
 /** Makes of a held message what the worker goes on with; answers at once unless the schema is asynchronous. */
 export function takeIn(worker: WorkerDefinition, held: HeldMessage, slot: number): Taken | Promise<Taken> {
+  const finishWith: Finish = (parsed, version) => {
+    try {
+      return finish(worker, held, slot, parsed, version);
+    } catch (cause) {
+      return finish(worker, held, slot, threw(cause), version);
+    }
+  };
+  const parsed = parse(held.body);
+  if ("outcome" in parsed) return finishWith(parsed, null);
+  return validate(worker.queue, parsed.value, finishWith);
+}
+
+function validate(queue: QueueDefinition, value: unknown, finishWith: Finish): Taken | Promise<Taken> {
+  const version = versionOf(value);
+  const refused = checkVersion(queue, version);
+  if (refused) return finishWith(refused, version);
   try {
-    const parsed = parse(held.body);
-    if ("outcome" in parsed) return finish(worker, held, slot, parsed, null);
-    const version = versionOf(parsed.value);
-    const refused = checkVersion(worker.queue, version);
-    if (refused) return finish(worker, held, slot, refused, version);
-    const result = worker.queue.options.message["~standard"].validate(parsed.value);
-    if (result instanceof Promise) return result.then((settled) => finish(worker, held, slot, judged(settled), version));
-    return finish(worker, held, slot, judged(result), version);
+    const result = queue.options.message["~standard"].validate(value);
+    if (!(result instanceof Promise)) return finishWith(judged(result), version);
+    return result.then(judged, threw).then((judgement) => finishWith(judgement, version));
   } catch (cause) {
-    return finish(worker, held, slot, bad("TUNTAS_MESSAGE_INVALID", `the schema or a key function threw: ${String((cause as Error)?.message)}`), null);
+    return finishWith(threw(cause), version);
   }
 }

@@ -6,15 +6,15 @@ import { toMs } from "../../core/duration.ts";
 import type { HeldMessage, QueueRecord } from "../contract.ts";
 import type { Catalog } from "../client/catalog.ts";
 import type { QueueContext } from "../client/context.ts";
-import { readyKey } from "../client/context.ts";
+import { readyKey, wakeQueues } from "../client/context.ts";
 import { makeClaimer } from "../client/receive.ts";
 import type { WorkerDefinition } from "../declaration.ts";
 import { backoffOf } from "../declaration.ts";
 import { duplicate } from "../outcome.ts";
 import { claimCapped, claimFifoMessages } from "../store/claim.ts";
-import { findCommands } from "../store/settle.ts";
+import { elsewhereMs, makeAdmission } from "./admission.ts";
 import { runAttempt, settleOutcome, type AttemptDeps } from "./attempt.ts";
-import { takeIn, type Taken } from "./intake.ts";
+import type { Taken } from "./intake.ts";
 import type { Settler } from "./settler.ts";
 import type { Writer } from "./writes.ts";
 
@@ -58,10 +58,12 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   const activeKeys = new Set<string>();
   let stopping = false;
   let arriving = 0;
+  let settling = 0;
+  let losses = 0;
   let ended = 0;
   let roomBell: (() => void) | undefined;
   let loop: Promise<void> | undefined;
-  let idlers: (() => void)[] = [];
+  const idlers: (() => void)[] = [];
 
   const attemptDeps: AttemptDeps = {
     database: context.database,
@@ -72,7 +74,9 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     queue,
     timeoutMs: toMs(options.timeout),
     policy: { backoff: backoffOf(options), poison: worker.queue.options.poison ?? "exhaust" },
+    wake: () => wakeQueues(context, [queue.id]),
   };
+  const admission = makeAdmission({ ...attemptDeps, slots, endDuplicate });
 
   // ---- claiming
 
@@ -109,17 +113,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     const messages = await claimSome(count);
     arriving += messages.length;
     // Not awaited: the next claim is on its way while these are parsed.
-    void accept(messages)
-      .catch((cause: unknown) =>
-        log.error(
-          { cause, queue: queue.name },
-          "could not take in claimed messages; they come back when this process ends",
-        ),
-      )
-      .finally(() => {
-        arriving -= messages.length;
-        pump();
-      });
+    void accept(messages);
     return messages.length;
   }
 
@@ -143,49 +137,30 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   // ---- from held to running
 
   async function accept(messages: readonly HeldMessage[]): Promise<void> {
-    const taken: Taken[] = [];
-    for (const message of messages) {
-      const slot = slots.take(message.queueId, message.id, message.fence);
-      if (slot === undefined) void settler.retry({ ...message, delayMs: 0 }, queue.fifo);
-      else {
-        const item = takeIn(worker, message, slot);
-        taken.push(item instanceof Promise ? await item : item);
-      }
-    }
-    const known = await knownCommands(taken);
-    for (const item of taken) {
-      if (item.command && known.has(item.command.key)) endDuplicate(item, known.get(item.command.key)!);
-      else buffer.push(item);
-    }
+    const epoch = losses;
+    const admitted = await admission.admit(messages);
+    if (epoch !== losses) admitted.forEach(release);
+    else if (stopping) await giveBack(admitted);
+    else buffer.push(...admitted);
+    arriving -= messages.length;
+    pump();
   }
 
-  async function knownCommands(taken: readonly Taken[]): Promise<Map<string, string>> {
-    const commands = taken.flatMap((item) => item.command ?? []);
-    if (commands.length === 0) return new Map();
-    return findCommands(
-      context.database,
-      commands[0]!.scope,
-      commands.map((command) => command.key),
+  /** Ends a message whose work was done before. */
+  async function endDuplicate(item: Taken): Promise<void> {
+    await settleOutcome(attemptDeps, item, duplicate, 0).catch((cause: unknown) =>
+      log.error(
+        { cause, queue: queue.name, messageId: item.held.messageId },
+        "could not acknowledge a duplicate",
+      ),
     );
-  }
-
-  function endDuplicate(item: Taken, requestHash: string): void {
-    if (item.command!.requestHash !== requestHash) {
-      log.warn(
-        { queue: queue.name, messageId: item.held.messageId, key: item.command!.key },
-        "a message with another body under a key that was processed before",
-      );
-    }
-    void settleOutcome(attemptDeps, item, duplicate, 0).finally(() => release(item));
+    release(item);
   }
 
   function pump(): void {
     while (running.size < concurrency && buffer.length > 0 && !stopping) begin(buffer.shift()!);
     if (held() <= (concurrency + ahead) / 2) roomBell?.();
-    if (running.size === 0) {
-      for (const resolve of idlers) resolve();
-      idlers = [];
-    }
+    if (isDrained()) for (const resolve of idlers.splice(0)) resolve();
   }
 
   function release(item: Taken): void {
@@ -197,7 +172,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     const key = item.command?.key;
     // Two copies of one piece of work in this process: the second waits its turn instead of running beside the first.
     if (key !== undefined && activeKeys.has(key)) {
-      void settler.retry({ ...item.held, delayMs: 100 }, queue.fifo).finally(() => release(item));
+      void admission.giveBack(item, elsewhereMs());
       return;
     }
     if (key !== undefined) activeKeys.add(key);
@@ -210,25 +185,22 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     const attempt = running.get(item);
     running.delete(item);
     ended++;
-    void attempt!.settled.finally(() => {
+    settling++;
+    void attempt!.settled.then(() => {
+      settling--;
       if (item.command) activeKeys.delete(item.command.key);
       release(item);
+      if (stopping) pump();
     });
     pump();
   }
 
   // ---- stopping
 
-  async function giveBack(items: readonly Taken[]): Promise<void> {
-    await Promise.all(
-      items.map((item) =>
-        settler.retry({ ...item.held, delayMs: 0 }, queue.fifo).then(
-          () => release(item),
-          () => release(item),
-        ),
-      ),
-    );
-  }
+  const giveBack = (items: readonly Taken[]) => Promise.all(items.map((item) => admission.giveBack(item, 0)));
+
+  /** Nothing is on its way in, nothing runs, and no outcome is still being written. */
+  const isDrained = (): boolean => arriving + running.size + settling === 0;
 
   return {
     name: queue.name,
@@ -244,11 +216,12 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
       bell.close();
       await giveBack(buffer.splice(0));
     },
-    drained: () => (running.size === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+    drained: () => (isDrained() ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
     async abandon() {
       await Promise.all([...running.values()].map((attempt) => attempt.abandon()));
     },
     lose() {
+      losses++;
       for (const item of buffer.splice(0)) release(item);
       for (const attempt of running.values()) attempt.lose();
     },

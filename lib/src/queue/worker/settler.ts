@@ -1,6 +1,7 @@
 // Writing what attempts came to: many of them in one commit, each told whether its own message moved.
 import { coalescer, type Coalescer } from "../../core/coalesce.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
+import { leaseMs } from "../../engine/presence.ts";
 import { isTransient } from "../../pg/faults.ts";
 import type { QueueContext } from "../client/context.ts";
 import { wakeQueues } from "../client/context.ts";
@@ -8,7 +9,10 @@ import type { Done, Ended, Retry } from "../store/settle.ts";
 import { settleDone, settleFifo, settleQuarantine, settleReject, settleRetry } from "../store/settle.ts";
 import type { Claim } from "../contract.ts";
 
-type Store<Item> = (sql: Pick<Sql | Tx, "run">, items: readonly Item[]) => Promise<{ id: string; queueId: number; groupId: string | null }[]>;
+type Store<Item> = (
+  sql: Pick<Sql | Tx, "run">,
+  items: readonly Item[],
+) => Promise<{ id: string; queueId: number; groupId: string | null }[]>;
 
 /** One way to end, for standard and for FIFO queues. Resolves to false where another owner has the message. */
 export type End<Item> = (item: Item, fifo: boolean) => Promise<boolean>;
@@ -23,14 +27,18 @@ export interface Settler {
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+// By then this process has been taken for dead, or its heartbeat has found the database again.
+const persistMs = 2 * leaseMs;
+
 /** Runs `work` again while the database is away, for as long as the lease could still be ours. */
-async function persist<T>(work: () => Promise<T>): Promise<T> {
+export async function persist<T>(work: () => Promise<T>): Promise<T> {
+  const until = performance.now() + persistMs;
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (cause) {
       const final = (cause as { retryable?: boolean }).retryable !== true && !isTransient(cause);
-      if (final || attempt >= 12) throw cause;
+      if (final || performance.now() > until) throw cause;
       await sleep(Math.min(2000, 50 * 2 ** attempt) * (0.5 + Math.random() / 2));
     }
   }
@@ -46,8 +54,14 @@ export function makeSettler(context: QueueContext): Settler {
         itemsMax: 500,
         flushesMax: 2,
         async flush(items) {
-          const rows = await persist(() => (grouped ? settleFifo(database, (tx) => store(tx, items)) : store(database, items)));
-          if (grouped) wakeQueues(context, rows.map((row) => row.queueId));
+          const rows = await persist(() =>
+            grouped ? settleFifo(database, (tx) => store(tx, items)) : store(database, items),
+          );
+          if (grouped)
+            wakeQueues(
+              context,
+              rows.map((row) => row.queueId),
+            );
           after?.(items);
           const moved = new Set(rows.map((row) => row.id));
           return items.map((item) => moved.has(item.id));
@@ -62,7 +76,10 @@ export function makeSettler(context: QueueContext): Settler {
   function afterRetry(items: readonly Retry[]): void {
     const soonest = items.reduce((least, item) => Math.min(least, item.delayMs), Infinity);
     if (soonest > 0) due.note(soonest);
-    wakeQueues(context, items.filter((item) => item.delayMs <= 0).map((item) => item.queueId));
+    wakeQueues(
+      context,
+      items.filter((item) => item.delayMs <= 0).map((item) => item.queueId),
+    );
   }
 
   return {

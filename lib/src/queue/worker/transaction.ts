@@ -10,11 +10,13 @@ import type { CommandKey } from "../store/settle.ts";
 import { acknowledgement, commandRecord, groupRefresh } from "../store/settle.ts";
 import type { HandlerTx } from "./context.ts";
 
-/** How a transaction ended. `lost`: another owner has the message; nothing was written. */
-export type Ending = "committed" | "duplicate" | "lost";
+/** How a transaction ended. All but `committed` wrote nothing; `lost`: another owner has the message. */
+export type Ending = "committed" | "lost" | Refusal;
 
 export interface HandlerTransaction {
   readonly tx: HandlerTx;
+  /** Set where it could not begin; the handler's statement was told so by an error. */
+  readonly refusal: () => Refusal | undefined;
   /** Commits with the acknowledgement. Rejects where the commit failed; whether it took place is then not known. */
   commit(): Promise<Ending>;
   rollback(): Promise<void>;
@@ -30,97 +32,118 @@ export interface TransactionParts {
 // Nothing waits inside the database without limit; a second owner of one key finds out within this time.
 const begin = "begin; set local lock_timeout = '3s'";
 
-const control = /(^|;)\s*(begin|commit|end|abort|start\s+transaction|prepare\s+transaction|rollback(?!(\s+(work|transaction))?\s+to))\b/i;
+const lockTimeout = "55P03";
+const divisionByZero = "22012";
+const rollbackMs = 500;
+
+const control =
+  /(^|;)\s*(begin|commit|end|abort|start\s+transaction|prepare\s+transaction|rollback(?!(\s+(work|transaction))?\s+to))\b/i;
 const quoted = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$([A-Za-z_]*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\//g;
+
+/** Whether the text names savepoints; what shares a commit has its own. */
+export const namesSavepoint = (text: string): boolean =>
+  /\b(savepoint|release|rollback)\b/i.test(text.replaceAll(quoted, " "));
 
 /** Whether the text would begin or end a transaction; quoted text and comments do not count. */
 export const isTransactionControl = (text: string): boolean => control.test(text.replaceAll(quoted, " "));
 
-const isFenceLost = (cause: unknown): boolean => (cause as { code?: unknown }).code === "22012";
+const codeOf = (cause: unknown): unknown => (cause as { code?: unknown } | null)?.code;
 
-class Duplicate extends Error {}
+/** Why a transaction would not begin: its key has a record already, or somebody is about to write one. */
+export type Refusal = "duplicate" | "busy";
 
 export function openTransaction(parts: TransactionParts): HandlerTransaction {
   const { database, claim, fifo, command } = parts;
   let client: PoolClient | undefined;
   let closed = false;
   let opening: Promise<PoolClient> | undefined;
-  let duplicate = false;
+  let refusal: Refusal | undefined;
 
   const run = (on: PoolClient, { statement, values }: { statement: Statement; values: unknown[] }) =>
     on.query({ ...database.prepare(statement), values });
 
+  async function record(on: PoolClient): Promise<void> {
+    if (!command) return;
+    const { rowCount } = await run(on, commandRecord(command)).catch((cause: unknown) => {
+      if (codeOf(cause) === lockTimeout) refusal = "busy";
+      throw cause;
+    });
+    if (rowCount !== 0) return;
+    refusal = "duplicate";
+    throw new Error("its idempotency key was processed before");
+  }
+
   async function open(): Promise<PoolClient> {
     client = await database.handlerClient();
-    const begun = client.query(begin);
-    const recorded = command ? run(client, commandRecord(command)) : undefined;
-    await begun;
-    if (recorded && (await recorded).rowCount === 0) {
-      duplicate = true;
-      throw new Duplicate("its idempotency key was processed before");
-    }
+    await Promise.all([client.query(begin), record(client)]);
     return client;
   }
 
   function refuse(text: unknown): void {
     if (closed) throw queueErrors.error("TUNTAS_TX_CLOSED", "ctx.tx was used after its attempt had ended");
     if (typeof text === "string" && isTransactionControl(text)) {
-      throw queueErrors.error("TUNTAS_TX_CONTROL", `ctx.tx refuses transaction control, got ${JSON.stringify(text.slice(0, 60))}`);
+      throw queueErrors.error(
+        "TUNTAS_TX_CONTROL",
+        `ctx.tx refuses transaction control, got ${JSON.stringify(text.slice(0, 60))}`,
+      );
     }
   }
 
   async function query(first: unknown, values?: unknown[]) {
     refuse(typeof first === "string" ? first : (first as { text?: unknown } | null)?.text);
-    opening ??= open();
-    const on = await opening;
+    const on = await (opening ??= open());
     return on.query(first as never, values as never);
   }
 
-  async function giveBack(broken: boolean): Promise<void> {
-    closed = true;
-    // A rollback before it had opened: wait for the opening, or its connection would stay out for ever.
-    await opening?.catch(() => undefined);
+  function release(broken: boolean): void {
     client?.release(broken);
     client = undefined;
   }
 
   async function rollback(): Promise<void> {
-    if (closed) return;
     closed = true;
+    // A rollback before it had opened: wait for the opening, or its connection would stay out for ever.
     await opening?.catch(() => undefined);
+    if (!client) return;
     // A statement may still be running (the handler timed out in it): then the connection is dropped, not awaited.
     const ended = await Promise.race([
-      client?.query("rollback").then(() => true, () => false) ?? Promise.resolve(true),
-      new Promise<false>((resolve) => setTimeout(resolve, 500, false).unref()),
+      client.query("rollback").then(
+        () => true,
+        () => false,
+      ),
+      new Promise<false>((resolve) => setTimeout(resolve, rollbackMs, false).unref()),
     ]);
-    await giveBack(!ended);
+    release(!ended);
+  }
+
+  /** The acknowledgement and the commit go out together; nothing is done unless both took place. */
+  async function acknowledge(on: PoolClient): Promise<Ending> {
+    const acknowledged = run(on, acknowledgement(claim));
+    const refreshed =
+      fifo && claim.groupId !== null ? run(on, groupRefresh(claim.queueId, claim.groupId)) : acknowledged;
+    const results = await Promise.allSettled([acknowledged, refreshed, on.query("commit")]);
+    const [first, , last] = results;
+    if (first.status === "rejected" && codeOf(first.reason) === divisionByZero) return "lost";
+    for (const result of results) if (result.status === "rejected") throw result.reason;
+    // A transaction that had failed answers COMMIT with ROLLBACK.
+    if (last.status === "fulfilled" && last.value.command === "COMMIT") return "committed";
+    throw new Error("the transaction had failed before its commit");
   }
 
   async function commit(): Promise<Ending> {
-    opening ??= open();
     try {
-      const on = await opening;
+      const on = await (opening ??= open());
       closed = true;
-      const acknowledged = run(on, acknowledgement(claim));
-      const refreshed = fifo && claim.groupId !== null ? run(on, groupRefresh(claim.queueId, claim.groupId)) : undefined;
-      const committed = on.query("commit");
-      await Promise.all([acknowledged, refreshed, committed].map((each) => each?.catch(() => undefined)));
-      await Promise.all([acknowledged, refreshed]);
-      // A transaction that had failed answers COMMIT with ROLLBACK.
-      if ((await committed).command !== "COMMIT") throw new Error("the transaction had failed before its commit");
-      await giveBack(false);
-      return "committed";
+      const ending = await acknowledge(on);
+      release(false);
+      return ending;
     } catch (cause) {
-      closed = false;
-      if (isConnectionLost(cause)) await giveBack(true);
-      else await rollback();
-      if (duplicate) return "duplicate";
-      if (isFenceLost(cause)) return "lost";
+      if (isConnectionLost(cause)) release(true);
+      await rollback();
+      if (refusal) return refusal;
       throw isCollision(cause) ? toCoded(cause) : cause;
     }
   }
 
-  return { tx: { query } as HandlerTx, commit, rollback };
+  return { tx: { query } as HandlerTx, refusal: () => refusal, commit, rollback };
 }
-
-export const isDuplicate = (cause: unknown): boolean => cause instanceof Duplicate;

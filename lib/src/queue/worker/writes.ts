@@ -10,6 +10,7 @@ import type { Claim } from "../contract.ts";
 import type { CommandKey } from "../store/settle.ts";
 import { acknowledgement, commandRecordOrRaise, groupRefresh } from "../store/settle.ts";
 import type { Write } from "./context.ts";
+import type { Ending } from "./transaction.ts";
 
 export interface WriteJob {
   readonly claim: Claim & { readonly groupId: string | null };
@@ -19,15 +20,18 @@ export interface WriteJob {
 }
 
 /** How a job ended; `failed` carries why, and nothing of it was written. */
-export type WriteEnding = { readonly kind: "committed" | "duplicate" | "lost" } | { readonly kind: "failed"; readonly cause: unknown };
+export type WriteEnding = { readonly kind: Ending } | { readonly kind: "failed"; readonly cause: unknown };
 
 // More than 64 subtransactions in one transaction overflow PostgreSQL's cache of them and slow every other session.
 const jobsMax = 60;
 
 const committed: WriteEnding = { kind: "committed" };
-const isSkipped = (cause: unknown): boolean => (cause as { code?: unknown } | undefined)?.code === "25P02";
+const hasCode = (cause: unknown, code: string): boolean =>
+  (cause as { code?: unknown } | undefined)?.code === code;
+const isSkipped = (cause: unknown): boolean => hasCode(cause, "25P02");
 /** The division by zero with which our own statements refuse. */
-const isRaised = (cause: unknown): boolean => (cause as { code?: unknown } | undefined)?.code === "22012";
+const isRaised = (cause: unknown): boolean => hasCode(cause, "22012");
+const isLockTimeout = (cause: unknown): boolean => hasCode(cause, "55P03");
 
 /** What the statements of one job came to; absent where they succeeded. */
 interface Sent {
@@ -47,14 +51,22 @@ export function makeWriter(database: Database) {
     const recorded = command ? run(client, commandRecordOrRaise(command)) : savepoint;
     // Before the handler's statements: where the fence is lost, they fail with it, unrun.
     const acknowledged = run(client, acknowledgement(claim));
-    const rest: Promise<unknown>[] = writes.map(({ text, values }) => client.query(text, values as unknown[]));
+    const rest: Promise<unknown>[] = writes.map(({ text, values }) =>
+      client.query(text, values as unknown[]),
+    );
     if (fifo && claim.groupId !== null) rest.push(run(client, groupRefresh(claim.queueId, claim.groupId)));
     rest.push(client.query("release savepoint job"));
-    const [first, record, ack, ...others] = await Promise.allSettled([savepoint, recorded, acknowledged, ...rest]);
+    const [first, record, ack, ...others] = await Promise.allSettled([
+      savepoint,
+      recorded,
+      acknowledged,
+      ...rest,
+    ]);
     const failed = [first, record, ack, ...others].find((result) => result.status === "rejected");
     if (!failed) return {};
     if (isSkipped(failed.reason)) return { skipped: true };
     if (isConnectionLost(failed.reason)) throw failed.reason;
+    if (failed === record && isLockTimeout(failed.reason)) return { ending: { kind: "busy" } };
     if (!isRaised(failed.reason)) return { ending: { kind: "failed", cause: failed.reason } };
     if (failed === record) return { ending: { kind: "duplicate" } };
     return { ending: failed === ack ? { kind: "lost" } : { kind: "failed", cause: failed.reason } };
@@ -69,7 +81,9 @@ export function makeWriter(database: Database) {
         if (skipped) break;
         endings.push(ending ?? committed);
         if (ending) {
-          await client.query("rollback to savepoint job");
+          await client.query("rollback to savepoint job").catch((cause: unknown) => {
+            throw ending.kind === "failed" ? ending.cause : cause;
+          });
           break;
         }
       }
@@ -88,7 +102,11 @@ export function makeWriter(database: Database) {
       broken = false;
       return endings;
     } finally {
-      if (broken) await client.query("rollback").then(() => (broken = false), () => undefined);
+      if (broken)
+        await client.query("rollback").then(
+          () => (broken = false),
+          () => undefined,
+        );
       client.release(broken);
     }
   }
@@ -105,7 +123,8 @@ export function makeWriter(database: Database) {
     try {
       return await transaction(jobs);
     } catch (cause) {
-      if (!isTransient(cause)) return jobs.map(() => ({ kind: "failed", cause }));
+      // One job may have failed the commit of all (a deferred constraint); alone, each answers for itself.
+      if (jobs.length === 1 && !isTransient(cause)) return [{ kind: "failed", cause }];
       return Promise.all(jobs.map(alone));
     }
   }

@@ -1,0 +1,98 @@
+// From claimed to ready to run: parsed, not done before, and its entity's lock taken. What cannot run now goes back
+// without counting a receive; nothing that was claimed is ever forgotten here.
+import type { Log } from "../../engine/log.ts";
+import type { SlotTable } from "../../engine/slots.ts";
+import type { Database } from "../../pg/database.ts";
+import type { HeldMessage, QueueRecord } from "../contract.ts";
+import type { WorkerDefinition } from "../declaration.ts";
+import { lockEntities, type EntityClaim } from "../store/lock.ts";
+import { findCommands } from "../store/settle.ts";
+import { takeIn, type Taken } from "./intake.ts";
+import { persist, type Settler } from "./settler.ts";
+
+export interface AdmissionDeps {
+  readonly database: Database;
+  readonly settler: Settler;
+  readonly slots: SlotTable;
+  readonly log: Log;
+  readonly worker: WorkerDefinition;
+  readonly queue: QueueRecord;
+  /** Ends a message whose work was done before. Never rejects. */
+  readonly endDuplicate: (item: Taken) => Promise<void>;
+}
+
+export interface Admission {
+  /** Those that may run. Never rejects. */
+  admit(messages: readonly HeldMessage[]): Promise<Taken[]>;
+  /** Gives a message back after a while, as if it had not been received. Never rejects. */
+  giveBack(item: Taken, delayMs: number): Promise<void>;
+}
+
+// Somebody else works on the same thing at this moment; a little apart, so that several do not come back in step.
+export const elsewhereMs = (): number => 100 + Math.random() * 200;
+
+export function makeAdmission(deps: AdmissionDeps): Admission {
+  const { database, settler, slots, log, worker, queue } = deps;
+
+  async function putBack(held: HeldMessage, delayMs: number): Promise<void> {
+    await settler.retry({ ...held, delayMs }, queue.fifo).catch((cause: unknown) => {
+      const fields = { cause, queue: queue.name, messageId: held.messageId };
+      log.error(fields, "could not give a message back; it comes back when this process ends");
+    });
+  }
+
+  async function giveBack(item: Taken, delayMs: number): Promise<void> {
+    await putBack(item.held, delayMs);
+    slots.free(item.slot);
+  }
+
+  async function take(held: HeldMessage): Promise<Taken | undefined> {
+    const slot = slots.take(held.queueId, held.id, held.fence);
+    if (slot === undefined) await putBack(held, elsewhereMs());
+    return slot === undefined ? undefined : takeIn(worker, held, slot);
+  }
+
+  async function withoutDuplicates(items: readonly Taken[]): Promise<Taken[]> {
+    const commands = items.flatMap((item) => item.command ?? []);
+    if (commands.length === 0) return [...items];
+    const keys = commands.map((command) => command.key);
+    const known = await persist(() => findCommands(database, commands[0]!.scope, keys));
+    const isKnown = ({ command }: Taken) => command !== undefined && known.has(command.key);
+    for (const item of items.filter(isKnown)) {
+      warnOfOtherBody(item, known.get(item.command!.key)!);
+      void deps.endDuplicate(item);
+    }
+    return items.filter((item) => !isKnown(item));
+  }
+
+  function warnOfOtherBody({ command, held }: Taken, requestHash: string): void {
+    if (command!.requestHash === requestHash) return;
+    const fields = { queue: queue.name, messageId: held.messageId, key: command!.key };
+    log.warn(fields, "a message with another body under a key that was processed before");
+  }
+
+  async function withLocks(items: readonly Taken[]): Promise<Taken[]> {
+    const claims: EntityClaim[] = items.flatMap(({ held, lockKey }) =>
+      lockKey === undefined ? [] : { queueId: held.queueId, id: held.id, fence: held.fence, lockKey },
+    );
+    if (claims.length === 0) return [...items];
+    const locked = await persist(() => lockEntities(database, queue.id, claims));
+    const mayRun = ({ held, lockKey }: Taken) => lockKey === undefined || locked.has(held.id);
+    for (const item of items) if (!mayRun(item)) void giveBack(item, elsewhereMs());
+    return items.filter(mayRun);
+  }
+
+  return {
+    giveBack,
+    async admit(messages) {
+      const taken = (await Promise.all(messages.map(take))).filter((item) => item !== undefined);
+      try {
+        return await withLocks(await withoutDuplicates(taken));
+      } catch (cause) {
+        log.error({ cause, queue: queue.name }, "could not look up claimed messages; they go back");
+        await Promise.all(taken.map((item) => giveBack(item, elsewhereMs())));
+        return [];
+      }
+    },
+  };
+}

@@ -11,7 +11,7 @@ export function correlate(server: FastifyInstance, log: Log): void {
   server.addHook("onRequest", (request, reply, next) => {
     const given = request.headers["x-correlation-id"];
     request.correlationId = typeof given === "string" && usable.test(given) ? given : randomUUID();
-    request.log = reply.log = log.child({
+    request.log = log.child({
       correlationId: request.correlationId,
     }) as unknown as typeof request.log;
     reply.header("x-correlation-id", request.correlationId);

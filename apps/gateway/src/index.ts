@@ -2,7 +2,7 @@
 import type { Platform } from "tuntas";
 import { defaultScope } from "tuntas/queue";
 import { makeDispatch } from "./dispatch.ts";
-import type { Listening } from "./server.ts";
+import type { Listening, Pages } from "./server.ts";
 import { listen } from "./server.ts";
 import { makeSqs } from "./sqs/operations.ts";
 
@@ -12,21 +12,26 @@ export interface GatewayOptions {
   readonly port?: number;
   /** 127.0.0.1 by default: the gateway does not check signatures. */
   readonly host?: string;
+  /** Pages on the same port, asked first. */
+  readonly pages?: Pages;
 }
 
 export type Gateway = Listening;
+export type { Pages };
 
 /** Errors: TUNTAS_PORT_TAKEN, TUNTAS_PORT_REFUSED. */
 export function startGateway({
   platform,
   port = 4566,
   host = "127.0.0.1",
+  pages,
 }: GatewayOptions): Promise<Gateway> {
   const services = [makeSqs(platform)];
   const probe = () => platform.queues.catalog.list(defaultScope, { prefix: "", after: "", limit: 1 });
   return listen({
     port,
     host,
+    pages,
     dispatch: makeDispatch(services, platform),
     isReady: () =>
       probe().then(

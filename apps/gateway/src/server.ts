@@ -13,12 +13,16 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** Answers what is not AWS's, such as a console's pages; false for what it leaves to the gateway. */
+export type Pages = (request: IncomingMessage, response: ServerResponse) => boolean;
+
 export interface ServerOptions {
   readonly port: number;
   readonly host: string;
   readonly dispatch: Dispatch;
   /** Whether the server can do its work. */
   readonly isReady: () => Promise<boolean>;
+  readonly pages?: Pages | undefined;
 }
 
 // A batch of 1 MiB in which JSON escapes every character with six bytes, and some.
@@ -114,6 +118,7 @@ export async function listen({
   host,
   dispatch,
   isReady,
+  pages,
 }: ServerOptions): Promise<Listening> {
   const waiting = new Set<AbortController>();
   let closing = false;
@@ -158,7 +163,7 @@ export async function listen({
   const server = createServer(
     { ...timeouts, maxHeaderSize: headerBytesMax, noDelay: true },
     (request, response) => {
-      void answer(request, response).catch(() => response.destroy());
+      if (!pages?.(request, response)) void answer(request, response).catch(() => response.destroy());
     },
   );
   server.on("clientError", refuseConnection);

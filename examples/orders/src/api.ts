@@ -1,5 +1,5 @@
 // The API as a process of its own: sends, never works.
-import { openPlatform, runMain, runUntilSignal, start } from "tuntas";
+import { makeLog, openPlatform, runMain, runUntilSignal, start } from "tuntas";
 import { listenAt } from "tuntas/fastify";
 import { apiConfig, databaseOptions } from "./config.ts";
 import orders from "./orders.ts";
@@ -7,8 +7,8 @@ import { makeServer } from "./server.ts";
 import { migrate } from "./store.ts";
 
 runMain(async () => {
-  const platform = await openPlatform({ ...databaseOptions(), name: "orders-api" });
-  const { log } = platform;
+  const log = makeLog({ service: "orders-api" });
+  const platform = await openPlatform({ ...databaseOptions(), name: "orders-api", log });
   await migrate(platform.database);
   const running = await start(orders, { platform, workers: false });
   const server = await makeServer(running);

@@ -10,7 +10,8 @@ export const configErrors = catalogue({
 
 const { env } = process;
 
-function integer(
+/** Reads a whole number. Errors: ORDERS_CONFIG. */
+export function integer(
   name: string,
   fallback: number,
   { min, max }: { readonly min: number; readonly max: number },

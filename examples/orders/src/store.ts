@@ -57,7 +57,7 @@ export async function migrate(database: Database): Promise<void> {
     );
     const { rows } = await client.query("select name from orders.migration");
     const applied = new Set(rows.map((row) => row.name));
-    for (const name of readdirSync(folder).sort()) {
+    for (const name of readdirSync(folder).toSorted()) {
       if (applied.has(name)) continue;
       const text = readFileSync(new URL(name, folder), "utf8");
       await client.query(text);

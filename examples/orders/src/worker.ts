@@ -1,14 +1,14 @@
 // The worker as a process of its own: start as many as the backlog needs.
 import Fastify from "fastify";
-import { openPlatform, runMain, runUntilSignal, start } from "tuntas";
+import { makeLog, openPlatform, runMain, runUntilSignal, start } from "tuntas";
 import { listenAt, tuntasHttp } from "tuntas/fastify";
 import { databaseOptions, workerConfig } from "./config.ts";
 import orders from "./orders.ts";
 import { migrate } from "./store.ts";
 
 runMain(async () => {
-  const platform = await openPlatform({ ...databaseOptions(), name: "orders-worker" });
-  const { log } = platform;
+  const log = makeLog({ service: "orders-worker" });
+  const platform = await openPlatform({ ...databaseOptions(), name: "orders-worker", log });
   await migrate(platform.database);
   const running = await start(orders, { platform });
   const admin = Fastify();

@@ -1,0 +1,46 @@
+// `npm start`: the demonstration. The orders application, its worker, the SQS gateway and a page in one process, on the
+// embedded PostgreSQL unless DATABASE_URL names another.
+import { openPlatform, runMain, runUntilSignal } from "tuntas";
+import { startGateway } from "tuntas/gateway";
+import { databaseOptions, integer } from "../examples/orders/dist/config.js";
+import { startOrders } from "../examples/orders/dist/main.js";
+import { welcomePages } from "./welcome.mjs";
+
+// A person at a terminal gets the few lines below; a log collector gets every event.
+process.env.TUNTAS_LOG_LEVEL ??= process.stdout.isTTY ? "warn" : "info";
+
+const text = ({ apiUrl, gatewayUrl, workloads }, seconds) => `
+Tuntas runs (ready in ${seconds} s).
+
+  Console    ${gatewayUrl}
+  Orders API ${apiUrl}
+  SQS        aws --endpoint-url ${gatewayUrl} sqs list-queues
+  Workloads  ${workloads.join(", ")}
+  Try        curl -X POST ${apiUrl}/orders -H 'content-type: application/json' -d '{"customerId":"cust_1"}'
+  End        Ctrl-C
+`;
+
+runMain(async () => {
+  const platform = await openPlatform({ ...databaseOptions(), name: "demonstration" });
+  const orders = await startOrders(platform);
+  const apiUrl = `http://127.0.0.1:${orders.port}`;
+  const facts = () => ({
+    apiUrl,
+    gatewayUrl: `http://127.0.0.1:${gateway.port}`,
+    workloads: orders.workloads,
+  });
+  const gateway = await startGateway({
+    platform,
+    port: integer("TUNTAS_PORT", 4566, { min: 0, max: 65535 }),
+    pages: welcomePages(facts),
+  });
+
+  runUntilSignal(
+    async () => {
+      await Promise.all([orders.stop(), gateway.close()]);
+      await platform.close();
+    },
+    { log: platform.log },
+  );
+  console.log(text(facts(), (performance.now() / 1000).toFixed(1)));
+});

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import pg from "pg";
 import type { Queryable, Row, Sql, Statement, Tx } from "./contract.ts";
 import { pgErrors } from "./contract.ts";
-import { toCoded } from "./faults.ts";
+import { isConnectionLost, toCoded } from "./faults.ts";
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -80,6 +80,22 @@ async function inspect(options: DatabaseOptions): Promise<{ pooled: boolean; ver
   }
 }
 
+const patienceMs = 10_000;
+
+/** A server that is just starting, or restarting after a crash, is waited for; a wrong address is not. */
+async function inspectPatiently(options: DatabaseOptions): ReturnType<typeof inspect> {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await inspect(options);
+    } catch (cause) {
+      const starting = isConnectionLost(cause) && (cause as { code?: unknown }).code !== "ENOTFOUND";
+      if (!starting || performance.now() > until) throw toCoded(cause);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}
+
 async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
   try {
     await client.query("begin");
@@ -99,9 +115,7 @@ async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): 
 
 /** Opens the pools. Errors: TUNTAS_DATABASE_UNREACHABLE, TUNTAS_DATABASE_TOO_OLD, TUNTAS_DATABASE_ENCODING. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { pooled, version } = await inspect(options).catch((cause) => {
-    throw toCoded(cause);
-  });
+  const { pooled, version } = await inspectPatiently(options);
   const schema = options.schema ?? "tuntas";
   const pool = (max: number, settings: string) => {
     const made = new pg.Pool({

@@ -1,36 +1,31 @@
 // How data flows through a state: what goes in (InputPath, Parameters or Arguments), what comes out (ResultSelector,
 // ResultPath, OutputPath or Output), what is assigned, and where the branch goes from there.
 import type { Json } from "./contract.ts";
-import type { StateSpec } from "./parse.ts";
-import { type Asking, type Query, valueOf } from "./query/query.ts";
-import { type DraftBranch, emit, fittingText, type Run, scopeOf, type ScopeExtras } from "./run.ts";
+import { type Asking, type Query, type Scope, valueOf } from "./query/query.ts";
+import { emit, fittingText, type ScopeExtras, scopeOf, type Visit } from "./run.ts";
 
 /** The input after InputPath; in JSONata the raw input. */
-export function effectiveInput(run: Run, branch: DraftBranch, spec: StateSpec): Json {
-  const input = spec.inputPath ? spec.inputPath.now!(scopeOf(run, branch, branch.input)) : branch.input;
+export function effectiveInput(visit: Visit): Json {
+  const { run, branch, spec } = visit;
+  const input = spec.inputPath ? spec.inputPath.now!(scopeOf(visit, branch.input)) : branch.input;
   if (spec.language === "JSONPath") run.inspect?.("afterInputPath", input);
   return input;
 }
 
 /** What a JSONPath state works on, at once. */
-export function parametersOf(run: Run, branch: DraftBranch, spec: StateSpec): Json {
-  const input = effectiveInput(run, branch, spec);
-  const value = spec.parameters ? spec.parameters.now!(scopeOf(run, branch, input)) : input;
+export function parametersOf(visit: Visit): Json {
+  const { run, spec } = visit;
+  const input = effectiveInput(visit);
+  const value = spec.parameters ? spec.parameters.now!(scopeOf(visit, input)) : input;
   run.inspect?.("afterParameters", value);
   return value;
 }
 
 /** What a state works on: Parameters or Arguments where there are any. */
-export function* argumentsOf(
-  run: Run,
-  branch: DraftBranch,
-  spec: StateSpec,
-  extras: ScopeExtras = {},
-): Asking<Json> {
-  const input = effectiveInput(run, branch, spec);
-  const value = spec.parameters
-    ? yield* valueOf(spec.parameters, scopeOf(run, branch, input, extras))
-    : input;
+export function* argumentsOf(visit: Visit, extras: ScopeExtras = {}): Asking<Json> {
+  const { run, spec } = visit;
+  const input = effectiveInput(visit);
+  const value = spec.parameters ? yield* valueOf(spec.parameters, scopeOf(visit, input, extras)) : input;
   run.inspect?.(spec.language === "JSONPath" ? "afterParameters" : "afterArguments", value);
   return value;
 }
@@ -50,31 +45,30 @@ export function* asking(work: Work): Asking<void> {
 }
 
 /** Finishes a state that has a result: Task, Pass, Parallel, Map. */
-export function leaveWithResult(run: Run, branch: DraftBranch, spec: StateSpec, result: Json): Work {
-  if (spec.language === "JSONata") return leaveAsking(run, branch, spec, { result, next: spec.next });
-  const selected = spec.resultSelector ? spec.resultSelector.now!(scopeOf(run, branch, result)) : result;
-  const assigned = spec.assign?.now!(scopeOf(run, branch, selected));
+export function leaveWithResult(visit: Visit, result: Json): Work {
+  const { run, branch, spec } = visit;
+  if (spec.language === "JSONata") return leaveAsking(visit, { result, next: spec.next });
+  const selected = spec.resultSelector ? spec.resultSelector.now!(scopeOf(visit, result)) : result;
+  const assigned = spec.assign?.now!(scopeOf(visit, selected));
   run.inspect?.("afterResultSelector", selected);
   const combined = spec.resultPath(branch.input, selected);
   run.inspect?.("afterResultPath", combined);
-  leave(run, branch, spec, { output: outputOf(run, branch, spec, combined), next: spec.next, assigned });
+  leave(visit, { output: outputOf(visit, combined), next: spec.next, assigned });
 }
 
 /** OutputPath over what a JSONPath state has come to. */
-export const outputOf = (run: Run, branch: DraftBranch, spec: StateSpec, value: Json): Json =>
-  spec.outputPath ? spec.outputPath.now!(scopeOf(run, branch, value)) : value;
+export const outputOf = (visit: Visit, value: Json): Json => {
+  const { spec } = visit;
+  return spec.outputPath ? spec.outputPath.now!(scopeOf(visit, value)) : value;
+};
 
 /** Finishes a state that has no result of its own: Wait, Succeed, a Choice's default. */
-export function leaveUnchanged(
-  run: Run,
-  branch: DraftBranch,
-  spec: StateSpec,
-  next: string | undefined,
-): Work {
-  if (spec.language === "JSONata") return leaveAsking(run, branch, spec, { next });
-  const input = effectiveInput(run, branch, spec);
-  const assigned = spec.assign?.now!(scopeOf(run, branch, input));
-  leave(run, branch, spec, { output: outputOf(run, branch, spec, input), next, assigned });
+export function leaveUnchanged(visit: Visit, next: string | undefined): Work {
+  const { spec } = visit;
+  if (spec.language === "JSONata") return leaveAsking(visit, { next });
+  const input = effectiveInput(visit);
+  const assigned = spec.assign?.now!(scopeOf(visit, input));
+  leave(visit, { output: outputOf(visit, input), next, assigned });
 }
 
 interface Answered {
@@ -82,41 +76,27 @@ interface Answered {
   readonly next: string | undefined;
 }
 
-function* leaveAsking(
-  run: Run,
-  branch: DraftBranch,
-  spec: StateSpec,
-  { next, ...extras }: Answered,
-): Asking<void> {
-  const scope = scopeOf(run, branch, branch.input, extras);
+function* leaveAsking(visit: Visit, { next, ...extras }: Answered): Asking<void> {
+  const { branch, spec } = visit;
+  const scope = scopeOf(visit, branch.input, extras);
   const assigned = spec.assign ? yield* valueOf(spec.assign, scope) : undefined;
   const output = spec.output ? yield* valueOf(spec.output, scope) : (extras.result ?? branch.input);
-  leave(run, branch, spec, { output, next, assigned });
+  leave(visit, { output, next, assigned });
 }
 
 /** Evaluates an optional query. */
-export function* maybe(
-  query: Query | undefined,
-  run: Run,
-  branch: DraftBranch,
-  input: Json,
-  extras: ScopeExtras = {},
-): Asking<Json | undefined> {
-  return query && (yield* valueOf(query, scopeOf(run, branch, input, extras)));
+export function* maybe(query: Query | undefined, scope: Scope): Asking<Json | undefined> {
+  return query && (yield* valueOf(query, scope));
 }
 
 /** Leaves the state: the exit event, the variables, and the next state or the branch's end. */
-export function leave(
-  run: Run,
-  branch: DraftBranch,
-  spec: StateSpec,
-  { output, next, assigned }: Leaving,
-): void {
+export function leave(visit: Visit, { output, next, assigned }: Leaving): void {
+  const { run, branch, spec } = visit;
   const text = fittingText(run, output, spec.name);
   const variables = assigned as Readonly<Record<string, Json>> | undefined;
   const details = { name: spec.name, output: text };
   const shown = variables && Object.keys(variables).length > 0;
-  emit(run, branch, spec.exitedEvent, shown ? { ...details, assignedVariables: texts(variables) } : details);
+  emit(visit, spec.exitedEvent, shown ? { ...details, assignedVariables: texts(variables) } : details);
   if (variables) branch.variables = { ...branch.variables, ...variables };
   branch.input = output;
   if (branch.wait) delete branch.wait;

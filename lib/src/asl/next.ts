@@ -21,13 +21,14 @@ import {
   setWait,
   specOf,
   textOf,
+  type Visit,
 } from "./run.ts";
 import { endChild, enterParallel } from "./states/children.ts";
 import { enterMap, resumeMap } from "./states/map.ts";
 import { enterChoice, enterFail, enterPass, enterSucceed, enterWait } from "./states/simple.ts";
 import { enterTask, resumeTask } from "./states/task.ts";
 
-type Enter = (run: Run, branch: DraftBranch, spec: StateSpec) => Work;
+type Enter = (visit: Visit) => Work;
 
 const enter: Readonly<Record<StateType, Enter>> = {
   Pass: enterPass,
@@ -144,8 +145,9 @@ function step(run: Run, branch: DraftBranch): Work {
   if (!spec) throw runtimeFailure(`There is no state '${branch.state}'.`);
   branch.enteredMs = run.event.nowMs;
   const input = textOf(run, branch.input);
-  branch.enteredEventId = emit(run, branch, spec.enteredEvent, { name: spec.name, input });
-  return enter[spec.type](run, branch, spec);
+  const visit = { run, branch, spec };
+  branch.enteredEventId = emit(visit, spec.enteredEvent, { name: spec.name, input });
+  return enter[spec.type](visit);
 }
 
 /** Data nested so deeply that it exhausts the stack is the execution's own fault, not the engine's. */
@@ -155,7 +157,7 @@ const tooDeep = () => runtimeFailure("The data is nested too deeply.");
 function endBranch(run: Run, branch: DraftBranch): Work {
   const parent = parentOf(run, branch);
   if (parent) return guarded(run, parent, () => endChild(run, branch));
-  succeedExecution(run, branch, branch.input, textOf(run, branch.input));
+  succeedExecution({ run, branch }, branch.input, textOf(run, branch.input));
 }
 
 /** Whatever a state's work throws is a matter of its Retry and Catch; what they throw ends the execution. */
@@ -191,15 +193,18 @@ function* take(run: Run, event: Event): Asking<void> {
     case "mapRunEnded":
     case "resultsWritten":
     case "resultsFailed":
-      return yield* resume(run, event, (branch, spec) => resumeMap(run, branch, spec, event));
+      return yield* resume(run, event, (branch, spec) => resumeMap({ run, branch, spec }, event));
     default:
-      return yield* resume(run, event, (branch, spec) => resumeTask(run, branch, spec, event));
+      return yield* resume(run, event, (branch, spec) => resumeTask({ run, branch, spec }, event));
   }
 }
 
 function start(run: Run, { input, execution }: Extract<Event, { type: "started" }>): void {
   const root = run.state.branches[0]!;
-  append(run, root, "ExecutionStarted", { input: textOf(run, input), roleArn: execution.roleArn });
+  append({ run, branch: root }, "ExecutionStarted", {
+    input: textOf(run, input),
+    roleArn: execution.roleArn,
+  });
   root.lastEventId = 0;
   startTimeout(run);
   run.ready.push(root);
@@ -249,13 +254,13 @@ function* timerFired(run: Run, timer: number): Asking<void> {
 
 function* afterWait(run: Run, branch: DraftBranch): Asking<void> {
   const spec = specOf(run, branch);
-  yield* guarded(run, branch, () => leaveUnchanged(run, branch, spec, spec.next));
+  yield* guarded(run, branch, () => leaveUnchanged({ run, branch, spec }, spec.next));
 }
 
 /** Another attempt at the state that the branch is in: it was entered already. */
 function* again(run: Run, branch: DraftBranch): Asking<void> {
   const spec = specOf(run, branch);
-  yield* guarded(run, branch, () => enter[spec.type](run, branch, spec));
+  yield* guarded(run, branch, () => enter[spec.type]({ run, branch, spec }));
 }
 
 /** Runs again what failed or was stopped, with fresh retries; what had succeeded is kept. */
@@ -265,7 +270,7 @@ function* redrive(run: Run): Asking<void> {
   state.status = "RUNNING";
   const redriveCount = (state.execution.redriveCount ?? 0) + 1;
   state.execution = { ...state.execution, redriveCount };
-  append(run, state.branches[0]!, "ExecutionRedriven", { redriveCount });
+  append({ run, branch: state.branches[0]! }, "ExecutionRedriven", { redriveCount });
   startTimeout(run);
   for (const branch of state.branches.slice()) {
     delete branch.halted;

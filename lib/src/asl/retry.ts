@@ -4,7 +4,19 @@ import { matchesError, StateFailure } from "./failure.ts";
 import { leave, maybe } from "./flow.ts";
 import type { Catcher, Retrier, StateSpec } from "./parse.ts";
 import type { Asking } from "./query/query.ts";
-import { append, type DraftBranch, emit, parentOf, type Run, serial, setWait, specOf } from "./run.ts";
+import {
+  append,
+  type DraftBranch,
+  emit,
+  parentOf,
+  type Place,
+  type Run,
+  serial,
+  setWait,
+  specOf,
+  type Visit,
+  scopeOf,
+} from "./run.ts";
 
 /** Handles what a state's work threw. Anything but a StateFailure is a fault of the program and goes on up. */
 export function* fail(run: Run, branch: DraftBranch, thrown: unknown): Asking<void> {
@@ -13,10 +25,10 @@ export function* fail(run: Run, branch: DraftBranch, thrown: unknown): Asking<vo
   const failure = placed(thrown, branch, spec);
   if (failure.options.evaluation) noteEvaluation(run, branch, failure);
   if (failure.options.terminal) return endExecution(run, "FAILED", failure.failure);
-  if (retry(run, branch, spec, failure)) return;
-  if (spec.type === "Map" || spec.type === "Parallel") emit(run, branch, `${spec.type}StateFailed`);
+  if (retry({ run, branch, spec }, failure)) return;
+  if (spec.type === "Map" || spec.type === "Parallel") emit({ run, branch }, `${spec.type}StateFailed`);
   const catcher = spec.catchers.find(({ errors }) => matchesError(errors, failure));
-  if (catcher) yield* caught(run, branch, spec, catcher, failure.failure);
+  if (catcher) yield* caught({ run, branch, spec }, catcher, failure.failure);
   else yield* failBranch(run, branch, failure);
 }
 
@@ -29,11 +41,12 @@ function placed({ failure, options }: StateFailure, branch: DraftBranch, spec: S
 
 function noteEvaluation(run: Run, branch: DraftBranch, { failure, options }: StateFailure): void {
   const location = options.location === undefined ? {} : { location: options.location };
-  emit(run, branch, "EvaluationFailed", { ...failure, ...location, state: branch.state });
+  emit({ run, branch }, "EvaluationFailed", { ...failure, ...location, state: branch.state });
 }
 
 /** Starts the wait for another attempt, if a retrier has one left. */
-function retry(run: Run, branch: DraftBranch, spec: StateSpec, failure: StateFailure): boolean {
+function retry(visit: Visit, failure: StateFailure): boolean {
+  const { run, branch, spec } = visit;
   const index = spec.retriers.findIndex(({ errors }) => matchesError(errors, failure));
   const retrier = spec.retriers[index];
   const used = branch.retries?.[index] ?? 0;
@@ -58,23 +71,18 @@ export function retryDelayMs(retrier: Retrier, used: number, random: number): nu
   return Math.round(seconds * 1000 * (retrier.fullJitter ? random : 1));
 }
 
-function* caught(
-  run: Run,
-  branch: DraftBranch,
-  spec: StateSpec,
-  catcher: Catcher,
-  failure: Failure,
-): Asking<void> {
+function* caught(visit: Visit, catcher: Catcher, failure: Failure): Asking<void> {
+  const { run, branch, spec } = visit;
   const errorOutput: Json = { Error: failure.error ?? null, Cause: failure.cause ?? null };
   try {
     const isPath = spec.language === "JSONPath";
     const scopeInput = isPath ? errorOutput : branch.input;
     const extras = { errorOutput };
-    const assigned = yield* maybe(catcher.assign, run, branch, scopeInput, extras);
+    const assigned = yield* maybe(catcher.assign, scopeOf(visit, scopeInput, extras));
     const output = isPath
       ? catcher.resultPath(branch.input, errorOutput)
-      : ((yield* maybe(catcher.output, run, branch, branch.input, extras)) ?? errorOutput);
-    leave(run, branch, spec, { output, next: catcher.next, assigned });
+      : ((yield* maybe(catcher.output, scopeOf(visit, branch.input, extras))) ?? errorOutput);
+    leave(visit, { output, next: catcher.next, assigned });
   } catch (thrown) {
     if (!(thrown instanceof StateFailure)) throw thrown;
     const second = placed(thrown, branch, spec);
@@ -90,8 +98,8 @@ function* failBranch(run: Run, branch: DraftBranch, { failure }: StateFailure): 
   const { type } = specOf(run, branch);
   halt(run, branch);
   if (specOf(run, parent).map)
-    emit(run, branch, "MapIterationFailed", { name: parent.state, index: branch.index });
-  if (type !== "Fail") emit(run, branch, `${type}StateAborted`);
+    emit({ run, branch }, "MapIterationFailed", { name: parent.state, index: branch.index });
+  if (type !== "Fail") emit({ run, branch }, `${type}StateAborted`);
   for (const sibling of childrenOf(run, parent)) if (!sibling.halted) stop(run, sibling, true);
   parent.lastEventId = branch.lastEventId;
   yield* fail(run, parent, new StateFailure(failure));
@@ -123,9 +131,9 @@ export function stop(run: Run, branch: DraftBranch, recorded: boolean): void {
   halt(run, branch);
   if (!recorded) return;
   const parent = parentOf(run, branch);
-  if (entered) emit(run, branch, `${specOf(run, branch).type}StateAborted`);
+  if (entered) emit({ run, branch }, `${specOf(run, branch).type}StateAborted`);
   if (parent && specOf(run, parent).map)
-    emit(run, branch, "MapIterationAborted", { name: parent.state, index: branch.index });
+    emit({ run, branch }, "MapIterationAborted", { name: parent.state, index: branch.index });
 }
 
 function cancelWait(run: Run, branch: DraftBranch): void {
@@ -148,7 +156,7 @@ const endings = {
 export function endExecution(run: Run, status: "FAILED" | "TIMED_OUT" | "ABORTED", failure: Failure): void {
   const root = run.state.branches[0]!;
   for (const branch of run.state.branches) if (!branch.halted) halt(run, branch);
-  append(run, root, endings[status], withoutEmpty(failure));
+  append({ run, branch: root }, endings[status], withoutEmpty(failure));
   finish(run, status);
   run.commands.push({ type: "end", status, ...withoutEmpty(failure) });
 }
@@ -161,8 +169,9 @@ function withoutEmpty({ error, cause }: Failure): Failure {
   };
 }
 
-export function succeedExecution(run: Run, branch: DraftBranch, output: Json, text: string): void {
-  append(run, branch, endings.SUCCEEDED, { output: text });
+export function succeedExecution(place: Place, output: Json, text: string): void {
+  const { run } = place;
+  append(place, endings.SUCCEEDED, { output: text });
   finish(run, "SUCCEEDED");
   run.state.branches = [];
   run.commands.push({ type: "end", status: "SUCCEEDED", output });

@@ -38,6 +38,17 @@ export interface Run {
   readonly context?: JsonObject;
 }
 
+/** Where a decision is at work: a branch. */
+export interface Place {
+  readonly run: Run;
+  readonly branch: DraftBranch;
+}
+
+/** A branch in the state that it has entered. */
+export interface Visit extends Place {
+  readonly spec: StateSpec;
+}
+
 /** The output of a state is the input of the next, so a value is turned into text once. */
 interface TextCache {
   value: Json | undefined;
@@ -67,12 +78,14 @@ function keyOf(type: string): `${string}EventDetails` {
 }
 
 /** Appends an event that follows the branch's latest; two places are kept for how an execution ends. */
-export function emit(run: Run, branch: DraftBranch, type: string, details?: object): number {
+export function emit(place: Place, type: string, details?: object): number {
+  const { run } = place;
   if (run.state.lastEventId >= limits.historyEvents - 1 && run.keepHistory) throw historyFull();
-  return append(run, branch, type, details);
+  return append(place, type, details);
 }
 
-export function append(run: Run, branch: DraftBranch, type: string, details?: object): number {
+export function append(place: Place, type: string, details?: object): number {
+  const { run, branch } = place;
   const id = ++run.state.lastEventId;
   if (run.keepHistory)
     run.events.push(historyEvent(run, { id, previousEventId: branch.lastEventId, type }, details));
@@ -148,7 +161,7 @@ export interface ScopeExtras {
 }
 
 /** What the expressions of the branch's state see, with `input` as their `$`. */
-export const scopeOf = (run: Run, branch: DraftBranch, input: Json, extras?: ScopeExtras): Scope =>
+export const scopeOf = ({ run, branch }: Place, input: Json, extras?: ScopeExtras): Scope =>
   new BranchScope(run, branch, input, extras);
 
 /** A class, because one is made for every field that is read. */

@@ -10,7 +10,7 @@ import { evaluateHere } from "./query/evaluator.ts";
 import type { Asking } from "./query/query.ts";
 import { randomFrom } from "./random.ts";
 import { retryDelayMs } from "./retry.ts";
-import { type DraftBranch, type Run, scopeOf } from "./run.ts";
+import { type DraftBranch, type Run, scopeOf, type Visit } from "./run.ts";
 import { integerOf, numberOf } from "./settings.ts";
 import { enterChoice, enterFail, enterPass } from "./states/simple.ts";
 import { itemsOf } from "./states/map.ts";
@@ -120,7 +120,8 @@ interface Subject {
   readonly context: JsonObject | undefined;
 }
 
-class StateTest {
+/** A visit of one state, from the outside. */
+class StateTest implements Visit {
   readonly request: TestStateRequest;
   readonly options: TestStateOptions;
   readonly spec: StateSpec;
@@ -183,8 +184,8 @@ class StateTest {
 
   /** A task without a mock is really run, by whoever can. */
   async runTask(): Promise<void> {
-    const { run, branch, spec, options } = this;
-    await this.drive(enterTask(run, branch, spec));
+    const { run, options } = this;
+    await this.drive(enterTask(this));
     const command = run.commands.find(({ type }) => type === "startTask") as StartTask;
     const answer = await options.runTask?.(command);
     if (!answer)
@@ -194,7 +195,7 @@ class StateTest {
       );
     if (!("output" in answer)) throw new StateFailure(answer);
     run.inspect!("result", answer.output);
-    await this.drive(asking(leaveWithResult(run, branch, spec, answer.output)));
+    await this.drive(asking(leaveWithResult(this, answer.output)));
   }
 
   async drive(work: Asking<void>): Promise<void> {
@@ -213,40 +214,39 @@ class StateTest {
   }
 
   *work(): Asking<void> {
-    const { run, branch, spec } = this;
+    const { run, spec } = this;
     switch (spec.type) {
       case "Task":
         return yield* this.task();
       case "Map":
         return yield* this.map();
       case "Parallel":
-        return yield* asking(leaveWithResult(run, branch, spec, this.mocked()));
+        return yield* asking(leaveWithResult(this, this.mocked()));
       case "Choice":
-        return yield* asking(enterChoice(run, branch, spec));
+        return yield* asking(enterChoice(this));
       case "Fail":
-        effectiveInput(run, branch, spec);
-        return yield* asking(enterFail(run, branch, spec));
+        effectiveInput(this);
+        return yield* asking(enterFail(this));
       case "Pass":
         if (spec.result !== undefined) run.inspect!("result", spec.result);
-        return yield* asking(enterPass(run, branch, spec));
+        return yield* asking(enterPass(this));
       default:
-        return yield* asking(leaveUnchanged(run, branch, spec, spec.next));
+        return yield* asking(leaveUnchanged(this, spec.next));
     }
   }
 
   *task(): Asking<void> {
-    const { run, branch, spec } = this;
-    yield* argumentsOf(run, branch, spec, { taskToken: run.random.uuid() });
+    const { run } = this;
+    yield* argumentsOf(this, { taskToken: run.random.uuid() });
     const result = this.mocked();
     run.inspect!("result", result);
-    yield* asking(leaveWithResult(run, branch, spec, result));
+    yield* asking(leaveWithResult(this, result));
   }
 
   *map(): Asking<void> {
-    const { run, branch, spec } = this;
-    const map = spec.map!;
-    const input = effectiveInput(run, branch, spec);
-    const items = map.reader ? this.readerItems() : yield* itemsOf(run, branch, spec, input);
+    const map = this.spec.map!;
+    const input = effectiveInput(this);
+    const items = map.reader ? this.readerItems() : yield* itemsOf(this, input);
     yield* this.inspectSetting("maxConcurrency", map.maxConcurrency, 0);
     const failureCount = yield* this.inspectSetting("toleratedFailureCount", map.toleratedCount);
     const failurePercentage = yield* this.inspectSetting(
@@ -265,7 +265,7 @@ class StateTest {
         cause: "The specified tolerated failure threshold was exceeded",
       });
     }
-    yield* asking(leaveWithResult(run, branch, spec, this.mocked()));
+    yield* asking(leaveWithResult(this, this.mocked()));
   }
 
   readerItems(): readonly Json[] {
@@ -274,7 +274,7 @@ class StateTest {
   }
 
   *inspectSetting(name: string, setting: Setting | undefined, fallback?: number): Asking<number | undefined> {
-    const scope = scopeOf(this.run, this.branch, this.branch.input);
+    const scope = scopeOf(this, this.branch.input);
     const value = setting
       ? yield* name.endsWith("Percentage") ? numberOf(setting, scope) : integerOf(setting, scope)
       : fallback;
@@ -293,9 +293,10 @@ class StateTest {
     this.failure = failure.failure;
     this.status = "FAILED";
     const details: Record<string, number> = {};
-    const retryIndex = this.spec.retriers.findIndex(({ errors }) => matchesError(errors, failure));
+    const retriers = failure.options.terminal ? [] : this.spec.retriers;
+    const retryIndex = retriers.findIndex(({ errors }) => matchesError(errors, failure));
     const used = this.request.stateConfiguration?.retrierRetryCount ?? 0;
-    const retrier = this.spec.retriers[retryIndex];
+    const retrier = retriers[retryIndex];
     if (retrier) details.retryIndex = retryIndex;
     if (retrier && used < retrier.maxAttempts) {
       this.status = "RETRIABLE";
@@ -313,11 +314,12 @@ class StateTest {
     details.catchIndex = catchIndex;
     this.status = "CAUGHT_ERROR";
     const errorOutput: Json = { Error: failure.failure.error ?? null, Cause: failure.failure.cause ?? null };
-    const { run, branch } = this;
+    const { branch } = this;
+    const scope = scopeOf(this, branch.input, { errorOutput });
     let output: Json | undefined;
     await this.drive(
       (function* (): Asking<void> {
-        output = yield* maybe(catcher.output, run, branch, branch.input, { errorOutput });
+        output = yield* maybe(catcher.output, scope);
       })(),
     );
     branch.input = output ?? catcher.resultPath(branch.input, errorOutput);

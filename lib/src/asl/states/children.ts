@@ -2,13 +2,23 @@
 import type { ChildrenWait, Iteration, Json } from "../contract.ts";
 import { argumentsOf, asking, leaveWithResult } from "../flow.ts";
 import { limits } from "../limits.ts";
-import type { StateSpec } from "../parse.ts";
 import type { Asking } from "../query/query.ts";
-import { type DraftBranch, emit, parentOf, type Run, serial, setWait, specOf } from "../run.ts";
+import {
+  type DraftBranch,
+  emit,
+  parentOf,
+  type Place,
+  type Run,
+  serial,
+  setWait,
+  specOf,
+  type Visit,
+} from "../run.ts";
 
-export function* enterParallel(run: Run, branch: DraftBranch, spec: StateSpec): Asking<void> {
-  const input = yield* argumentsOf(run, branch, spec);
-  emit(run, branch, "ParallelStateStarted");
+export function* enterParallel(visit: Visit): Asking<void> {
+  const { run, branch, spec } = visit;
+  const input = yield* argumentsOf(visit);
+  emit(visit, "ParallelStateStarted");
   setWait(branch, {
     for: "children",
     total: spec.branches.length,
@@ -47,11 +57,11 @@ function addBranch(run: Run, parent: DraftBranch, { index, startAt, input, item 
 
 /** Runs the iterations of an inline Map, at most `maxConcurrency` at a time (0 = as many as may be). */
 export function startIterations(
-  run: Run,
-  branch: DraftBranch,
+  place: Place,
   iterations: readonly Iteration[],
   maxConcurrency: number,
 ): void {
+  const { run, branch } = place;
   const total = iterations.length;
   const atOnce = Math.min(maxConcurrency || total, total, limits.inlineConcurrency);
   const waiting = iterations.slice(atOnce);
@@ -76,20 +86,20 @@ function startIteration(run: Run, parent: DraftBranch, { input, item }: Iteratio
     item,
   });
   parent.wait = { ...wait, started: wait.started + 1 };
-  emit(run, branch, "MapIterationStarted", { name: parent.state, index: branch.index });
+  emit({ run, branch }, "MapIterationStarted", { name: parent.state, index: branch.index });
 }
 
 /** A child has come to its end: its output is a result, and the next iteration or the parent goes on. */
 export function* endChild(run: Run, branch: DraftBranch): Asking<void> {
   const parent = parentOf(run, branch)!;
   const spec = specOf(run, parent);
-  if (spec.map) emit(run, branch, "MapIterationSucceeded", { name: parent.state, index: branch.index });
+  if (spec.map) emit({ run, branch }, "MapIterationSucceeded", { name: parent.state, index: branch.index });
   run.state.branches = run.state.branches.filter((each) => each !== branch);
   parent.lastEventId = branch.lastEventId;
   keepResult(parent, branch);
   startNext(run, parent);
   const { done, total, results } = parent.wait as ChildrenWait;
-  if (done === total) yield* endChildren(run, parent, spec, results);
+  if (done === total) yield* endChildren({ run, branch: parent, spec }, results);
 }
 
 /** `next` copied the results when it began, so that they may be written in place. */
@@ -107,13 +117,9 @@ function startNext(run: Run, parent: DraftBranch): void {
   startIteration(run, parent, first);
 }
 
-export function* endChildren(
-  run: Run,
-  branch: DraftBranch,
-  spec: StateSpec,
-  results: readonly Json[],
-): Asking<void> {
+export function* endChildren(visit: Visit, results: readonly Json[]): Asking<void> {
+  const { branch, spec } = visit;
   setWait(branch, undefined);
-  emit(run, branch, `${spec.type}StateSucceeded`);
-  yield* asking(leaveWithResult(run, branch, spec, results));
+  emit(visit, `${spec.type}StateSucceeded`);
+  yield* asking(leaveWithResult(visit, results));
 }

@@ -5,48 +5,46 @@ import type { Event, Failure, Json, JsonObject, Tolerance } from "../contract.ts
 import { queryFailure, runtimeFailure, StateFailure } from "../failure.ts";
 import { asking, effectiveInput, leaveWithResult } from "../flow.ts";
 import { batches, type BatchSizes, exceedsTolerance, resultFiles } from "../map-run.ts";
-import type { ItemReader, MapSpec, StateSpec } from "../parse.ts";
+import type { ItemReader, MapSpec } from "../parse.ts";
 import { isObject } from "../path/evaluate.ts";
 import { type Asking, valueOf } from "../query/query.ts";
 import { manifestFiles, manifestHeaders, parseItems, readerFailure } from "../reader.ts";
-import { type DraftBranch, emit, type Run, scopeOf, serial, setWait } from "../run.ts";
+import { emit, type Place, scopeOf, serial, setWait, type Visit } from "../run.ts";
 import { integerOf, numberOf } from "../settings.ts";
 import { endChildren, startIterations } from "./children.ts";
 
-export function* enterMap(run: Run, branch: DraftBranch, spec: StateSpec): Asking<void> {
+export function* enterMap(visit: Visit): Asking<void> {
+  const { run, spec } = visit;
   const map = spec.map!;
-  const input = effectiveInput(run, branch, spec);
-  const maxConcurrency = yield* concurrencyOf(run, branch, map);
-  if (map.reader) return yield* startReading(run, branch, spec, input);
-  const items = yield* itemsOf(run, branch, spec, input);
-  emit(run, branch, "MapStateStarted", { length: items.length });
-  if (map.distributed) return yield* startDistributed(run, branch, spec, items);
-  const inputs = yield* inputsOf(run, branch, map, input, items);
-  if (items.length === 0) return yield* endChildren(run, branch, spec, []);
+  const input = effectiveInput(visit);
+  const maxConcurrency = yield* concurrencyOf(visit);
+  if (map.reader) return yield* startReading(visit, input);
+  const items = yield* itemsOf(visit, input);
+  emit(visit, "MapStateStarted", { length: items.length });
+  if (map.distributed) return yield* startDistributed(visit, items);
+  const inputs = yield* inputsOf(visit, input, items);
+  if (items.length === 0) return yield* endChildren(visit, []);
   const keepItems = run.machine.readsContext;
   startIterations(
-    run,
-    branch,
+    visit,
     inputs.map((each, i) => (keepItems ? { input: each, item: items[i]! } : { input: each })),
     maxConcurrency,
   );
 }
 
-function* concurrencyOf(run: Run, branch: DraftBranch, map: MapSpec): Asking<number> {
+function* concurrencyOf(visit: Visit): Asking<number> {
+  const { branch, spec } = visit;
+  const map = spec.map!;
   if (!map.maxConcurrency) return 0;
-  const value = yield* integerOf(map.maxConcurrency, scopeOf(run, branch, branch.input));
+  const value = yield* integerOf(map.maxConcurrency, scopeOf(visit, branch.input));
   if (value < 0) throw runtimeFailure("MaxConcurrency cannot be negative.");
   return value;
 }
 
-export function* itemsOf(
-  run: Run,
-  branch: DraftBranch,
-  spec: StateSpec,
-  input: Json,
-): Asking<readonly Json[]> {
+export function* itemsOf(visit: Visit, input: Json): Asking<readonly Json[]> {
+  const { spec } = visit;
   const { items, itemsField } = spec.map!;
-  const value = items ? yield* valueOf(items, scopeOf(run, branch, input)) : input;
+  const value = items ? yield* valueOf(items, scopeOf(visit, input)) : input;
   if (Array.isArray(value)) return value as readonly Json[];
   if (itemsField !== undefined)
     throw queryFailure(unexpectedType(itemsField, "Items", "array", value), "Items");
@@ -58,28 +56,24 @@ export function* itemsOf(
 }
 
 /** The input of each iteration: the item, or what ItemSelector makes of it. */
-function* inputsOf(
-  run: Run,
-  branch: DraftBranch,
-  map: MapSpec,
-  input: Json,
-  items: readonly Json[],
-): Asking<readonly Json[]> {
+function* inputsOf(visit: Visit, input: Json, items: readonly Json[]): Asking<readonly Json[]> {
+  const map = visit.spec.map!;
   if (!map.selector) return items;
   const inputs: Json[] = [];
   for (const [index, value] of items.entries())
-    inputs.push(yield* valueOf(map.selector, scopeOf(run, branch, input, { item: { index, value } })));
+    inputs.push(yield* valueOf(map.selector, scopeOf(visit, input, { item: { index, value } })));
   return inputs;
 }
 
-function* startReading(run: Run, branch: DraftBranch, spec: StateSpec, input: Json): Asking<void> {
+function* startReading(visit: Visit, input: Json): Asking<void> {
+  const { spec } = visit;
   const { reader } = spec.map!;
-  emit(run, branch, "MapStateStarted", { length: 0 });
-  yield* toleranceOf(run, branch, spec.map!);
-  yield* maxItemsOf(run, branch, spec.map!);
-  const parameters = yield* valueOf(reader!.parameters, scopeOf(run, branch, input));
-  const mapRunArn = beginMapRun(run, branch, spec);
-  read(run, branch, { mapRunArn, pending: [parameters as JsonObject], items: [] }, reader!.resource);
+  emit(visit, "MapStateStarted", { length: 0 });
+  yield* toleranceOf(visit);
+  yield* maxItemsOf(visit);
+  const parameters = yield* valueOf(reader!.parameters, scopeOf(visit, input));
+  const mapRunArn = beginMapRun(visit);
+  read(visit, { mapRunArn, pending: [parameters as JsonObject], items: [] }, reader!.resource);
 }
 
 interface Reading {
@@ -89,22 +83,27 @@ interface Reading {
   readonly headers?: readonly string[];
 }
 
-function read(run: Run, branch: DraftBranch, reading: Reading, resource: string): void {
+function read(place: Place, reading: Reading, resource: string): void {
+  const { run, branch } = place;
   const reader = serial(run);
   run.commands.push({ type: "readItems", reader, resource, parameters: reading.pending[0]! });
   setWait(branch, { for: "items", reader, ...reading });
 }
 
-function* maxItemsOf(run: Run, branch: DraftBranch, map: MapSpec): Asking<number> {
+function* maxItemsOf(visit: Visit): Asking<number> {
+  const { branch, spec } = visit;
+  const map = spec.map!;
   const setting = map.reader?.maxItems;
   if (!setting) return Number.POSITIVE_INFINITY;
-  const value = yield* integerOf(setting, scopeOf(run, branch, branch.input));
+  const value = yield* integerOf(setting, scopeOf(visit, branch.input));
   if (value < 0) throw runtimeFailure(`The ${setting.field} field must be a positive integer: ${value}`);
   return value === 0 ? Number.POSITIVE_INFINITY : value;
 }
 
-function* toleranceOf(run: Run, branch: DraftBranch, map: MapSpec): Asking<Tolerance> {
-  const scope = scopeOf(run, branch, branch.input);
+function* toleranceOf(visit: Visit): Asking<Tolerance> {
+  const { branch, spec } = visit;
+  const map = spec.map!;
+  const scope = scopeOf(visit, branch.input);
   const count = map.toleratedCount && (yield* integerOf(map.toleratedCount, scope));
   if (count !== undefined && count < 0) throw runtimeFailure("ToleratedFailureCount cannot be negative.");
   const percentage = map.toleratedPercentage && (yield* numberOf(map.toleratedPercentage, scope));
@@ -117,40 +116,35 @@ function* toleranceOf(run: Run, branch: DraftBranch, map: MapSpec): Asking<Toler
 }
 
 /** `arn:…:mapRun:MachineName/Label:UUID`; without a Label a UUID stands in. */
-function beginMapRun(run: Run, branch: DraftBranch, spec: StateSpec): string {
+function beginMapRun(visit: Visit): string {
+  const { run, spec } = visit;
   const { machineId, machineName } = run.state.execution;
   const prefix = machineId.split(":").slice(0, 5).join(":");
   const mapRunArn = `${prefix}:mapRun:${machineName}/${spec.map!.label ?? run.random.uuid()}:${run.random.uuid()}`;
-  emit(run, branch, "MapRunStarted", { mapRunArn });
+  emit(visit, "MapRunStarted", { mapRunArn });
   return mapRunArn;
 }
 
-function* startDistributed(
-  run: Run,
-  branch: DraftBranch,
-  spec: StateSpec,
-  items: readonly Json[],
-): Asking<void> {
-  yield* toleranceOf(run, branch, spec.map!);
-  const mapRunArn = beginMapRun(run, branch, spec);
-  yield* startChildren(run, branch, spec, { items, mapRunArn });
+function* startDistributed(visit: Visit, items: readonly Json[]): Asking<void> {
+  yield* toleranceOf(visit);
+  const mapRunArn = beginMapRun(visit);
+  yield* startChildren(visit, { items, mapRunArn });
 }
 
 function* startChildren(
-  run: Run,
-  branch: DraftBranch,
-  spec: StateSpec,
+  visit: Visit,
   { items, mapRunArn }: { items: readonly Json[]; mapRunArn: string },
 ): Asking<void> {
+  const { run, branch, spec } = visit;
   const map = spec.map!;
-  const input = effectiveInput(run, branch, spec);
-  const selected = yield* inputsOf(run, branch, map, input, items);
-  const inputs = map.batcher ? yield* batched(run, branch, map, selected) : selected;
-  const tolerance = yield* toleranceOf(run, branch, map);
-  const maxConcurrency = yield* concurrencyOf(run, branch, map);
+  const input = effectiveInput(visit);
+  const selected = yield* inputsOf(visit, input, items);
+  const inputs = map.batcher ? yield* batched(visit, map, selected) : selected;
+  const tolerance = yield* toleranceOf(visit);
+  const maxConcurrency = yield* concurrencyOf(visit);
   const mapRun = serial(run);
   setWait(branch, { for: "mapRun", mapRun, mapRunArn, children: inputs.length, tolerance });
-  if (inputs.length === 0) return yield* endMapRun(run, branch, spec, []);
+  if (inputs.length === 0) return yield* endMapRun(visit, []);
   run.commands.push({
     type: "startMapRun",
     mapRun,
@@ -164,14 +158,10 @@ function* startChildren(
   });
 }
 
-function* batched(
-  run: Run,
-  branch: DraftBranch,
-  map: MapSpec,
-  items: readonly Json[],
-): Asking<readonly Json[]> {
+function* batched(place: Place, map: MapSpec, items: readonly Json[]): Asking<readonly Json[]> {
+  const { branch } = place;
   const { batcher } = map;
-  const scope = scopeOf(run, branch, branch.input);
+  const scope = scopeOf(place, branch.input);
   const maxItems = batcher!.maxItems && (yield* integerOf(batcher!.maxItems, scope));
   const maxBytes = batcher!.maxInputBytes && (yield* integerOf(batcher!.maxInputBytes, scope));
   const batchInput = batcher!.batchInput && (yield* valueOf(batcher!.batchInput, scope));
@@ -185,24 +175,25 @@ function* batched(
 type MapEvent = Extract<Event, { readonly reader: number } | { readonly mapRun: number }>;
 
 /** Takes what the engine tells about the reader, the map run or the writer that the state waits for. */
-export function* resumeMap(run: Run, branch: DraftBranch, spec: StateSpec, event: MapEvent): Asking<void> {
+export function* resumeMap(visit: Visit, event: MapEvent): Asking<void> {
+  const { branch } = visit;
   try {
-    yield* goOn(run, branch, spec, event);
+    yield* goOn(visit, event);
   } catch (thrown) {
     const underWay =
       branch.wait?.for === "items" || branch.wait?.for === "mapRun" || branch.wait?.for === "results";
     if (thrown instanceof StateFailure && underWay) {
       setWait(branch, undefined);
-      emit(run, branch, "MapRunFailed", thrown.failure);
+      emit(visit, "MapRunFailed", thrown.failure);
     }
     throw thrown;
   }
 }
 
-function* goOn(run: Run, branch: DraftBranch, spec: StateSpec, event: MapEvent): Asking<void> {
+function* goOn(visit: Visit, event: MapEvent): Asking<void> {
   switch (event.type) {
     case "itemsRead":
-      return yield* itemsRead(run, branch, spec, event.body);
+      return yield* itemsRead(visit, event.body);
     case "itemsFailed":
     case "resultsFailed":
       throw new StateFailure(
@@ -212,9 +203,9 @@ function* goOn(run: Run, branch: DraftBranch, spec: StateSpec, event: MapEvent):
         ),
       );
     case "mapRunEnded":
-      return yield* mapRunEnded(run, branch, spec, event);
+      return yield* mapRunEnded(visit, event);
     case "resultsWritten":
-      return yield* resultsWritten(run, branch, spec);
+      return yield* resultsWritten(visit);
   }
 }
 
@@ -223,21 +214,22 @@ const failureOf = ({ error, cause }: Failure, fallback: string): Failure => ({
   ...(cause === undefined ? {} : { cause }),
 });
 
-function* itemsRead(run: Run, branch: DraftBranch, spec: StateSpec, body: string): Asking<void> {
+function* itemsRead(visit: Visit, body: string): Asking<void> {
+  const { branch, spec } = visit;
   const { reader } = spec.map!;
   const { mapRunArn, ...wait } = branch.wait as Extract<typeof branch.wait, { for: "items" }>;
   if (reader!.inputType === "MANIFEST" && !wait.headers) {
     const reading = { mapRunArn, pending: manifestFiles(body), items: [], headers: manifestHeaders(body) };
-    return read(run, branch, reading, reader!.resource);
+    return read(visit, reading, reader!.resource);
   }
   const items = [...wait.items, ...parseBody(body, reader!, wait.headers)];
   const pending = wait.pending.slice(1);
   if (pending.length > 0) {
     const headers = wait.headers ? { headers: wait.headers } : {};
-    return read(run, branch, { mapRunArn, pending, items, ...headers }, reader!.resource);
+    return read(visit, { mapRunArn, pending, items, ...headers }, reader!.resource);
   }
-  const maxItems = yield* maxItemsOf(run, branch, spec.map!);
-  yield* startChildren(run, branch, spec, { items: items.slice(0, maxItems), mapRunArn });
+  const maxItems = yield* maxItemsOf(visit);
+  yield* startChildren(visit, { items: items.slice(0, maxItems), mapRunArn });
 }
 
 /** A listing of objects is an array already; the files of an inventory are CSV without headers. */
@@ -258,12 +250,8 @@ function listing(body: string): readonly Json[] {
   return contents as readonly Json[];
 }
 
-function* mapRunEnded(
-  run: Run,
-  branch: DraftBranch,
-  spec: StateSpec,
-  event: Extract<MapEvent, { type: "mapRunEnded" }>,
-): Asking<void> {
+function* mapRunEnded(visit: Visit, event: Extract<MapEvent, { type: "mapRunEnded" }>): Asking<void> {
+  const { branch, spec } = visit;
   const wait = branch.wait as Extract<typeof branch.wait, { for: "mapRun" }>;
   const children = event.children.toSorted((left, right) => left.index - right.index);
   const failed = children.filter(({ status }) => status !== "SUCCEEDED").length;
@@ -275,25 +263,22 @@ function* mapRunEnded(
   }
   if (!spec.map!.writer)
     return yield* endMapRun(
-      run,
-      branch,
-      spec,
+      visit,
       children.flatMap(({ output }) => (output === undefined ? [] : [output])),
     );
-  yield* writeResults(run, branch, spec, event, wait.mapRunArn);
+  yield* writeResults(visit, event, wait.mapRunArn);
 }
 
 function* writeResults(
-  run: Run,
-  branch: DraftBranch,
-  spec: StateSpec,
+  visit: Visit,
   event: Extract<MapEvent, { type: "mapRunEnded" }>,
   mapRunArn: string,
 ): Asking<void> {
+  const { run, branch, spec } = visit;
   const { writer } = spec.map!;
-  const input = effectiveInput(run, branch, spec);
+  const input = effectiveInput(visit);
   const parameters =
-    writer!.parameters && ((yield* valueOf(writer!.parameters, scopeOf(run, branch, input))) as JsonObject);
+    writer!.parameters && ((yield* valueOf(writer!.parameters, scopeOf(visit, input))) as JsonObject);
   const bucket = String(parameters?.Bucket ?? "");
   const folder = [String(parameters?.Prefix ?? ""), run.random.uuid()]
     .filter((part) => part !== "")
@@ -303,14 +288,16 @@ function* writeResults(
   setWait(branch, { for: "results", mapRun: event.mapRun, output: written.output });
 }
 
-function* resultsWritten(run: Run, branch: DraftBranch, spec: StateSpec): Asking<void> {
+function* resultsWritten(visit: Visit): Asking<void> {
+  const { branch } = visit;
   const { output } = branch.wait as Extract<typeof branch.wait, { for: "results" }>;
-  yield* endMapRun(run, branch, spec, output);
+  yield* endMapRun(visit, output);
 }
 
-function* endMapRun(run: Run, branch: DraftBranch, spec: StateSpec, output: Json): Asking<void> {
+function* endMapRun(visit: Visit, output: Json): Asking<void> {
+  const { branch } = visit;
   setWait(branch, undefined);
-  emit(run, branch, "MapRunSucceeded");
-  emit(run, branch, "MapStateSucceeded");
-  yield* asking(leaveWithResult(run, branch, spec, output));
+  emit(visit, "MapRunSucceeded");
+  emit(visit, "MapStateSucceeded");
+  yield* asking(leaveWithResult(visit, output));
 }

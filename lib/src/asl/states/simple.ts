@@ -13,24 +13,26 @@ import {
   parametersOf,
   type Work,
 } from "../flow.ts";
-import type { ChoiceRule, Setting, StateSpec } from "../parse.ts";
+import type { ChoiceRule, Setting } from "../parse.ts";
 import { PathMissing } from "../path/evaluate.ts";
 import { type Asking, valueOf } from "../query/query.ts";
-import { type DraftBranch, type Run, scopeOf, serial, setWait } from "../run.ts";
+import { scopeOf, serial, setWait, type Visit } from "../run.ts";
 import { parseTimestamp } from "../timestamp.ts";
 
-export function enterPass(run: Run, branch: DraftBranch, spec: StateSpec): Work {
-  if (spec.language === "JSONata") return leaveUnchanged(run, branch, spec, spec.next);
-  return leaveWithResult(run, branch, spec, spec.result ?? parametersOf(run, branch, spec));
+export function enterPass(visit: Visit): Work {
+  const { spec } = visit;
+  if (spec.language === "JSONata") return leaveUnchanged(visit, spec.next);
+  return leaveWithResult(visit, spec.result ?? parametersOf(visit));
 }
 
-export function enterSucceed(run: Run, branch: DraftBranch, spec: StateSpec): Work {
-  return leaveUnchanged(run, branch, spec, undefined);
+export function enterSucceed(visit: Visit): Work {
+  return leaveUnchanged(visit, undefined);
 }
 
-export function* enterFail(run: Run, branch: DraftBranch, spec: StateSpec): Asking<void> {
-  const error = yield* maybe(spec.error, run, branch, branch.input);
-  const cause = yield* maybe(spec.cause, run, branch, branch.input);
+export function* enterFail(visit: Visit): Asking<void> {
+  const { branch, spec } = visit;
+  const error = yield* maybe(spec.error, scopeOf(visit, branch.input));
+  const cause = yield* maybe(spec.cause, scopeOf(visit, branch.input));
   const failure: Failure = {
     ...(error === undefined ? {} : { error: asText(error, "Error") }),
     ...(cause === undefined ? {} : { cause: asText(cause, "Cause") }),
@@ -43,50 +45,55 @@ function asText(value: Json, field: string): string {
   throw queryFailure(unexpectedType(JSON.stringify(value), field, "string", value), field);
 }
 
-export function enterChoice(run: Run, branch: DraftBranch, spec: StateSpec): Work {
-  if (spec.language === "JSONata") return askChoices(run, branch, spec);
-  const input = effectiveInput(run, branch, spec);
-  const scope = scopeOf(run, branch, input);
+export function enterChoice(visit: Visit): Work {
+  const { spec } = visit;
+  if (spec.language === "JSONata") return askChoices(visit);
+  const input = effectiveInput(visit);
+  const scope = scopeOf(visit, input);
   const rule = spec.choices.find(({ test }) => test!(scope));
-  if (!rule) return takeDefault(run, branch, spec);
+  if (!rule) return takeDefault(visit);
   const assigned = rule.assign?.now!(scope);
-  leave(run, branch, spec, { output: outputOf(run, branch, spec, input), next: rule.next, assigned });
+  leave(visit, { output: outputOf(visit, input), next: rule.next, assigned });
 }
 
-function* askChoices(run: Run, branch: DraftBranch, spec: StateSpec): Asking<void> {
-  const scope = scopeOf(run, branch, branch.input);
+function* askChoices(visit: Visit): Asking<void> {
+  const { branch, spec } = visit;
+  const scope = scopeOf(visit, branch.input);
   for (const rule of spec.choices) {
-    if (yield* rule.ask!(scope)) return yield* takeChoice(run, branch, spec, rule);
+    if (yield* rule.ask!(scope)) return yield* takeChoice(visit, rule);
   }
-  yield* asking(takeDefault(run, branch, spec));
+  yield* asking(takeDefault(visit));
 }
 
-function takeDefault(run: Run, branch: DraftBranch, spec: StateSpec): Work {
-  if (spec.defaultNext !== undefined) return leaveUnchanged(run, branch, spec, spec.defaultNext);
+function takeDefault(visit: Visit): Work {
+  const { spec } = visit;
+  if (spec.defaultNext !== undefined) return leaveUnchanged(visit, spec.defaultNext);
   throw new StateFailure({
     error: "States.NoChoiceMatched",
     cause: `There is no Default state specified for the Choice state '${spec.name}', and the input did not match any of the Choices.`,
   });
 }
 
-function* takeChoice(run: Run, branch: DraftBranch, spec: StateSpec, rule: ChoiceRule): Asking<void> {
-  const assigned = yield* maybe(rule.assign, run, branch, branch.input);
-  const output = (yield* maybe(rule.output ?? spec.output, run, branch, branch.input)) ?? branch.input;
-  leave(run, branch, spec, { output, next: rule.next, assigned });
+function* takeChoice(visit: Visit, rule: ChoiceRule): Asking<void> {
+  const { branch, spec } = visit;
+  const assigned = yield* maybe(rule.assign, scopeOf(visit, branch.input));
+  const output = (yield* maybe(rule.output ?? spec.output, scopeOf(visit, branch.input))) ?? branch.input;
+  leave(visit, { output, next: rule.next, assigned });
 }
 
-export function* enterWait(run: Run, branch: DraftBranch, spec: StateSpec): Asking<void> {
+export function* enterWait(visit: Visit): Asking<void> {
+  const { run, branch, spec } = visit;
   const dueMs = spec.seconds
-    ? run.event.nowMs + 1000 * (yield* waitSeconds(run, branch, spec, spec.seconds))
-    : yield* waitUntil(run, branch, spec, spec.timestamp!);
-  if (dueMs <= run.event.nowMs) return yield* asking(leaveUnchanged(run, branch, spec, spec.next));
+    ? run.event.nowMs + 1000 * (yield* waitSeconds(visit, spec.seconds))
+    : yield* waitUntil(visit, spec.timestamp!);
+  if (dueMs <= run.event.nowMs) return yield* asking(leaveUnchanged(visit, spec.next));
   const timer = serial(run);
   run.commands.push({ type: "startTimer", timer, dueMs });
   setWait(branch, { for: "timer", timer, reason: "wait" });
 }
 
-function* settingValue(run: Run, branch: DraftBranch, spec: StateSpec, setting: Setting): Asking<Json> {
-  const scope = scopeOf(run, branch, effectiveInput(run, branch, spec));
+function* settingValue(visit: Visit, setting: Setting): Asking<Json> {
+  const scope = scopeOf(visit, effectiveInput(visit));
   try {
     return yield* valueOf(setting.query, scope);
   } catch (error) {
@@ -97,8 +104,8 @@ function* settingValue(run: Run, branch: DraftBranch, spec: StateSpec, setting: 
   }
 }
 
-function* waitSeconds(run: Run, branch: DraftBranch, spec: StateSpec, setting: Setting): Asking<number> {
-  const value = yield* settingValue(run, branch, spec, setting);
+function* waitSeconds(visit: Visit, setting: Setting): Asking<number> {
+  const value = yield* settingValue(visit, setting);
   if (Number.isInteger(value) && (value as number) >= 0) return value as number;
   const shown = `${setting.text} == ${JSON.stringify(value)}`;
   if (setting.byPath && Number.isInteger(value))
@@ -108,8 +115,8 @@ function* waitSeconds(run: Run, branch: DraftBranch, spec: StateSpec, setting: S
   throw queryFailure(unexpectedType(setting.text, setting.field, "integer", value), setting.field);
 }
 
-function* waitUntil(run: Run, branch: DraftBranch, spec: StateSpec, setting: Setting): Asking<number> {
-  const value = yield* settingValue(run, branch, spec, setting);
+function* waitUntil(visit: Visit, setting: Setting): Asking<number> {
+  const value = yield* settingValue(visit, setting);
   const dueMs = typeof value === "string" ? parseTimestamp(value) : undefined;
   if (dueMs !== undefined) return Math.ceil(dueMs);
   const shown = typeof value === "string" ? value : JSON.stringify(value);

@@ -10,12 +10,14 @@ import {
   dataLimit,
   type DraftBranch,
   emit,
+  type Place,
   retryCount,
   type Run,
   scopeOf,
   serial,
   setWait,
   textOf,
+  type Visit,
 } from "../run.ts";
 import { integerOf } from "../settings.ts";
 
@@ -51,23 +53,14 @@ function patternOf(action: string): TaskPattern {
 const shared = ({ kind, type, action }: Resource): Record<string, unknown> =>
   kind === "service" ? { resourceType: type, resource: action } : {};
 
-export function* enterTask(run: Run, branch: DraftBranch, spec: StateSpec): Asking<void> {
+export function* enterTask(visit: Visit): Asking<void> {
+  const { run, branch, spec } = visit;
   const token = run.random.uuid();
   const resource = resourceOf(spec.resource!);
-  const input = yield* argumentsOf(
-    run,
-    branch,
-    spec,
-    resource.pattern === "requestResponse" ? {} : { taskToken: token },
-  );
-  const roleArn = yield* maybe(spec.roleArn, run, branch, branch.input);
-  const clocks = yield* clocksOf(run, branch, spec);
-  emit(
-    run,
-    branch,
-    `${resource.events}Scheduled`,
-    scheduled(run, spec, resource, { input, roleArn, ...clocks }),
-  );
+  const input = yield* argumentsOf(visit, resource.pattern === "requestResponse" ? {} : { taskToken: token });
+  const roleArn = yield* maybe(spec.roleArn, scopeOf(visit, branch.input));
+  const clocks = yield* clocksOf(visit);
+  emit(visit, `${resource.events}Scheduled`, scheduled(run, spec, resource, { input, roleArn, ...clocks }));
   const task = serial(run);
   run.commands.push(command(branch, spec, resource, { task, token, input, roleArn, ...clocks }));
   setWait(branch, { for: "task", task, token, phase: "scheduled" });
@@ -78,8 +71,9 @@ interface Clocks {
   readonly heartbeatSeconds?: number;
 }
 
-function* clocksOf(run: Run, branch: DraftBranch, spec: StateSpec): Asking<Clocks> {
-  const scope = scopeOf(run, branch, branch.input);
+function* clocksOf(visit: Visit): Asking<Clocks> {
+  const { branch, spec } = visit;
+  const scope = scopeOf(visit, branch.input);
   return {
     ...(spec.timeout && { timeoutSeconds: yield* integerOf(spec.timeout, scope) }),
     ...(spec.heartbeat && { heartbeatSeconds: yield* integerOf(spec.heartbeat, scope) }),
@@ -132,21 +126,22 @@ function command(
 type TaskEvent = Extract<Event, { readonly task: number }>;
 
 /** Takes what the engine tells about the task that the branch waits for. */
-export function* resumeTask(run: Run, branch: DraftBranch, spec: StateSpec, event: TaskEvent): Asking<void> {
+export function* resumeTask(visit: Visit, event: TaskEvent): Asking<void> {
+  const { run, branch, spec } = visit;
   const resource = resourceOf(spec.resource!);
   const unstarted = branch.wait?.for === "task" && branch.wait.phase === "scheduled";
-  if (unstarted && startsWith(event)) noteStarted(run, branch, resource, event);
+  if (unstarted && startsWith(event)) noteStarted(visit, resource, event);
   switch (event.type) {
     case "taskStarted":
       return;
     case "taskSubmitted":
       return submitted(run, branch, resource, spec, event.output);
     case "taskSucceeded":
-      return yield* succeeded(run, branch, spec, resource, event.output);
+      return yield* succeeded(visit, resource, event.output);
     case "taskFailed":
-      return failed(run, branch, resource, event);
+      return failed(visit, resource, event);
     case "taskTimedOut":
-      return timedOut(run, branch, resource, event.clock);
+      return timedOut(visit, resource, event.clock);
   }
 }
 
@@ -161,18 +156,22 @@ function startsWith(event: TaskEvent): boolean {
   );
 }
 
-function noteStarted(run: Run, branch: DraftBranch, resource: Resource, event: TaskEvent): void {
+function noteStarted(place: Place, resource: Resource, event: TaskEvent): void {
+  const { branch } = place;
   if (resource.kind === "activity" && event.type !== "taskStarted") return;
   const workerName =
     event.type === "taskStarted" && event.workerName !== undefined
       ? { workerName: event.workerName }
       : undefined;
-  emit(run, branch, `${resource.events}Started`, resource.kind === "service" ? shared(resource) : workerName);
+  emit(place, `${resource.events}Started`, resource.kind === "service" ? shared(resource) : workerName);
   if (branch.wait?.for === "task") branch.wait = { ...branch.wait, phase: "started" };
 }
 
 function submitted(run: Run, branch: DraftBranch, resource: Resource, spec: StateSpec, output: Json): void {
-  emit(run, branch, "TaskSubmitted", { ...shared(resource), output: checked(run, spec, resource, output) });
+  emit({ run, branch }, "TaskSubmitted", {
+    ...shared(resource),
+    output: checked(run, spec, resource, output),
+  });
   if (branch.wait?.for === "task") branch.wait = { ...branch.wait, phase: "submitted" };
 }
 
@@ -183,25 +182,20 @@ function checked(run: Run, spec: StateSpec, resource: Resource, output: Json): s
   return text;
 }
 
-function* succeeded(
-  run: Run,
-  branch: DraftBranch,
-  spec: StateSpec,
-  resource: Resource,
-  output: Json,
-): Asking<void> {
+function* succeeded(visit: Visit, resource: Resource, output: Json): Asking<void> {
+  const { run, branch, spec } = visit;
   let text: string;
   try {
     text = checked(run, spec, resource, output);
   } catch (error) {
     setWait(branch, undefined);
     if (error instanceof StateFailure)
-      emit(run, branch, `${resource.events}Failed`, { ...shared(resource), ...error.failure });
+      emit(visit, `${resource.events}Failed`, { ...shared(resource), ...error.failure });
     throw error;
   }
   setWait(branch, undefined);
-  emit(run, branch, `${resource.events}Succeeded`, { ...shared(resource), output: text });
-  yield* asking(leaveWithResult(run, branch, spec, output));
+  emit(visit, `${resource.events}Succeeded`, { ...shared(resource), output: text });
+  yield* asking(leaveWithResult(visit, output));
 }
 
 const failedEvents = {
@@ -212,23 +206,24 @@ const failedEvents = {
 } as const;
 
 function failed(
-  run: Run,
-  branch: DraftBranch,
+  place: Place,
   resource: Resource,
   { error, cause, phase = "run" }: Extract<TaskEvent, { readonly type: "taskFailed" }>,
 ): never {
+  const { branch } = place;
   setWait(branch, undefined);
   const failure: Failure = {
     ...(error === undefined ? {} : { error }),
     ...(cause === undefined ? {} : { cause }),
   };
-  emit(run, branch, resource.events + failedEvents[phase], { ...shared(resource), ...failure });
+  emit(place, resource.events + failedEvents[phase], { ...shared(resource), ...failure });
   throw new StateFailure(failure);
 }
 
-function timedOut(run: Run, branch: DraftBranch, resource: Resource, clock: "timeout" | "heartbeat"): never {
+function timedOut(place: Place, resource: Resource, clock: "timeout" | "heartbeat"): never {
+  const { branch } = place;
   setWait(branch, undefined);
-  emit(run, branch, `${resource.events}TimedOut`, { ...shared(resource), error: "States.Timeout" });
+  emit(place, `${resource.events}TimedOut`, { ...shared(resource), error: "States.Timeout" });
   throw new StateFailure(
     { error: "States.Timeout", cause: "" },
     clock === "heartbeat" ? { alias: "States.HeartbeatTimeout" } : {},

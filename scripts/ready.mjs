@@ -40,7 +40,7 @@ function* sources(folder) {
 
 const sourceHash = () => {
   const lines = ["lib", "apps", "examples"].flatMap((folder) => [...sources(folder)]);
-  return createHash("sha256").update(lines.sort().join("\n")).digest("hex");
+  return createHash("sha256").update(lines.toSorted().join("\n")).digest("hex");
 };
 
 function run(command, args, why) {

@@ -90,15 +90,14 @@ function gaugeWorkers(registry: Registry, running: Pick<RunningApp, "active">): 
   });
 }
 
-/** Answers in bounded time: where the database is slow, with what it said last. */
-function gaugeQueues(registry: Registry, { queues }: Platform): void {
+/** Answers what brings the gauges up to date, in bounded time: where the database is slow, they keep what it said last. */
+function gaugeQueues(registry: Registry, { queues }: Platform): () => Promise<void> {
   const registers = [registry];
   const depth = new Gauge({
     name: "tuntas_queue_depth",
     help: "Messages by state, counted to 100,000.",
     labelNames: ["queue", "state"],
     registers,
-    collect: refresh,
   });
   const age = new Gauge({
     name: "tuntas_queue_oldest_age_seconds",
@@ -121,7 +120,7 @@ function gaugeQueues(registry: Registry, { queues }: Platform): void {
     askedAtMs = performance.now();
   }
 
-  async function refresh(): Promise<void> {
+  return async () => {
     if (performance.now() - askedAtMs < depthsMaxAgeMs) return;
     pending ??= ask()
       .catch(() => undefined)
@@ -129,7 +128,7 @@ function gaugeQueues(registry: Registry, { queues }: Platform): void {
     let timer: NodeJS.Timeout;
     const tooLate = new Promise<void>((resolve) => (timer = setTimeout(resolve, depthsTimeoutMs)));
     await Promise.race([pending, tooLate]).finally(() => clearTimeout(timer));
-  }
+  };
 }
 
 function gaugeProcess(registry: Registry, traffic: Traffic): void {
@@ -172,11 +171,12 @@ export function makeMeter(): Meter {
     serve(server, { platform, traffic, running }) {
       countSignals(registry, server);
       if (running) gaugeWorkers(registry, running);
-      gaugeQueues(registry, platform);
+      const refresh = gaugeQueues(registry, platform);
       gaugeProcess(registry, traffic);
-      server.get("/metrics", { config: { shed: false }, logLevel: "silent" }, async (_, reply) =>
-        reply.type(registry.contentType).send(await registry.metrics()),
-      );
+      server.get("/metrics", { config: { shed: false }, logLevel: "silent" }, async (_, reply) => {
+        await refresh();
+        return reply.type(registry.contentType).send(await registry.metrics());
+      });
     },
   };
 }

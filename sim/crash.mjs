@@ -94,7 +94,7 @@ function noteBegun(slot, id) {
 
 function startWorker(slot, env) {
   slot.running = new Set();
-  slot.process = fork(join(here, "crash-worker.mjs"), { env, stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  slot.process = fork(join(here, "crash-worker.mjs"), { env, stdio: ["ignore", "ignore", "ignore", "ipc"] });
   const own = slot.process;
   own.on("message", (message) => {
     if (slot.process === own && message.begun) noteBegun(slot, message.begun);
@@ -119,12 +119,16 @@ async function killWorker(slot, env, url) {
 
 // ---- the gateway, and the load through it
 
+const gateway = { process: undefined };
+
 function startGateway(env, port) {
   const child = spawn(process.execPath, [join(here, "crash-gateway.mjs")], {
     env: { ...env, TUNTAS_PORT: String(port) },
-    stdio: ["ignore", "ignore", "inherit"],
+    stdio: ["ignore", "ignore", "ignore"],
   });
-  return child;
+  gateway.process = child;
+  // As with a worker: one that met a dead database at its start is started again.
+  child.on("exit", (code) => code !== null && gateway.process === child && setTimeout(() => startGateway(env, port), 500));
 }
 
 async function call(port, operation, body) {
@@ -197,7 +201,7 @@ const done = { worker: 0, gateway: 0, postgres: 0 };
 await onDatabase(server.url, (client) => client.query("create schema crash; create table crash.effect (id text not null, worker integer not null)"));
 const slots = Array.from({ length: workerCount }, () => ({ process: undefined, running: new Set() }));
 await Promise.all(slots.map((slot) => startWorker(slot, env)));
-let gateway = startGateway(env, port);
+startGateway(env, port);
 const load = startLoad(port, accepted, state);
 while (accepted.size < 20) await pause(50);
 
@@ -209,8 +213,8 @@ for (let n = 0; n < kills; n++) {
     await killWorker(slots[Math.floor(random() * slots.length)], env, server.url);
   } else if (dice < 0.9) {
     done.gateway++;
-    gateway.kill("SIGKILL");
-    gateway = startGateway(env, port);
+    gateway.process.kill("SIGKILL");
+    startGateway(env, port);
   } else {
     done.postgres++;
     await onDatabase(server.url, async (client) => process.kill(await findPostmaster(client), random() < 0.5 ? "SIGKILL" : "SIGQUIT"));
@@ -226,7 +230,7 @@ for (const slot of slots) {
   slot.process = undefined;
   last.kill("SIGKILL");
 }
-gateway.kill("SIGKILL");
+gateway.process.kill("SIGKILL");
 await server.detach();
 rmSync(dataDir, { recursive: true, force: true });
 

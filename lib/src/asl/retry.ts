@@ -21,6 +21,7 @@ import {
 /** Handles what a state's work threw. Anything but a StateFailure is a fault of the program and goes on up. */
 export function* fail(run: Run, branch: DraftBranch, thrown: unknown): Asking<void> {
   if (!(thrown instanceof StateFailure)) throw thrown;
+  cancelWait(run, branch);
   const spec = specOf(run, branch);
   const failure = placed(thrown, branch, spec);
   if (failure.options.evaluation) noteEvaluation(run, branch, failure);

@@ -4,15 +4,12 @@ import type { Event, Failure, Json, StartTask, TaskKind, TaskPattern } from "../
 import { StateFailure } from "../failure.ts";
 import { argumentsOf, asking, leaveWithResult, maybe } from "../flow.ts";
 import { exceedsBytes, limits } from "../limits.ts";
-import type { StateSpec } from "../parse.ts";
 import type { Asking } from "../query/query.ts";
 import {
   dataLimit,
-  type DraftBranch,
   emit,
   type Place,
   retryCount,
-  type Run,
   scopeOf,
   serial,
   setWait,
@@ -60,9 +57,9 @@ export function* enterTask(visit: Visit): Asking<void> {
   const input = yield* argumentsOf(visit, resource.pattern === "requestResponse" ? {} : { taskToken: token });
   const roleArn = yield* maybe(spec.roleArn, scopeOf(visit, branch.input));
   const clocks = yield* clocksOf(visit);
-  emit(visit, `${resource.events}Scheduled`, scheduled(run, spec, resource, { input, roleArn, ...clocks }));
+  emit(visit, `${resource.events}Scheduled`, scheduled(visit, resource, { input, roleArn, ...clocks }));
   const task = serial(run);
-  run.commands.push(command(branch, spec, resource, { task, token, input, roleArn, ...clocks }));
+  run.commands.push(command(visit, resource, { task, token, input, roleArn, ...clocks }));
   setWait(branch, { for: "task", task, token, phase: "scheduled" });
 }
 
@@ -86,8 +83,7 @@ interface Scheduling extends Clocks {
 }
 
 function scheduled(
-  run: Run,
-  spec: StateSpec,
+  { run, spec }: Visit,
   resource: Resource,
   { input, roleArn, timeoutSeconds, heartbeatSeconds }: Scheduling,
 ): Record<string, unknown> {
@@ -105,8 +101,7 @@ function scheduled(
 }
 
 function command(
-  branch: DraftBranch,
-  spec: StateSpec,
+  { branch, spec }: Visit,
   resource: Resource,
   work: Scheduling & { readonly task: number; readonly token: string },
 ): StartTask {
@@ -127,7 +122,7 @@ type TaskEvent = Extract<Event, { readonly task: number }>;
 
 /** Takes what the engine tells about the task that the branch waits for. */
 export function* resumeTask(visit: Visit, event: TaskEvent): Asking<void> {
-  const { run, branch, spec } = visit;
+  const { branch, spec } = visit;
   const resource = resourceOf(spec.resource!);
   const unstarted = branch.wait?.for === "task" && branch.wait.phase === "scheduled";
   if (unstarted && startsWith(event)) noteStarted(visit, resource, event);
@@ -135,7 +130,7 @@ export function* resumeTask(visit: Visit, event: TaskEvent): Asking<void> {
     case "taskStarted":
       return;
     case "taskSubmitted":
-      return submitted(run, branch, resource, spec, event.output);
+      return submitted(visit, resource, event.output);
     case "taskSucceeded":
       return yield* succeeded(visit, resource, event.output);
     case "taskFailed":
@@ -167,15 +162,13 @@ function noteStarted(place: Place, resource: Resource, event: TaskEvent): void {
   if (branch.wait?.for === "task") branch.wait = { ...branch.wait, phase: "started" };
 }
 
-function submitted(run: Run, branch: DraftBranch, resource: Resource, spec: StateSpec, output: Json): void {
-  emit({ run, branch }, "TaskSubmitted", {
-    ...shared(resource),
-    output: checked(run, spec, resource, output),
-  });
+function submitted(visit: Visit, resource: Resource, output: Json): void {
+  const { branch } = visit;
+  emit(visit, "TaskSubmitted", { ...shared(resource), output: checked(visit, resource, output) });
   if (branch.wait?.for === "task") branch.wait = { ...branch.wait, phase: "submitted" };
 }
 
-function checked(run: Run, spec: StateSpec, resource: Resource, output: Json): string {
+function checked({ run, spec }: Visit, resource: Resource, output: Json): string {
   const text = textOf(run, output);
   if (exceedsBytes(text, limits.dataBytes))
     throw dataLimit(resource.kind === "service" ? resource.type : spec.resource!);
@@ -183,10 +176,10 @@ function checked(run: Run, spec: StateSpec, resource: Resource, output: Json): s
 }
 
 function* succeeded(visit: Visit, resource: Resource, output: Json): Asking<void> {
-  const { run, branch, spec } = visit;
+  const { branch } = visit;
   let text: string;
   try {
-    text = checked(run, spec, resource, output);
+    text = checked(visit, resource, output);
   } catch (error) {
     setWait(branch, undefined);
     if (error instanceof StateFailure)

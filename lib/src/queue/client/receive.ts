@@ -10,6 +10,7 @@ import {
   fromTheStart,
   rememberAttempt,
   repeatAttempt,
+  type Claimed,
   type LowWater,
 } from "../store/claim.ts";
 import { settleFifo, settleRetry } from "../store/settle.ts";
@@ -65,16 +66,17 @@ export function makeClaimer(context: QueueContext, queueId: number) {
       from = fromTheStart;
       fullLookAt = performance.now() + fullLookMs;
     }
-    const bounded = from !== fromTheStart;
     const request = { queueId, ownerId, visibilitySeconds };
-    const first = await claimMessages(context.database, { ...request, count, from });
-    const missing = count - first.messages.length;
-    const second =
-      bounded && missing > 0
-        ? await claimMessages(context.database, { ...request, count: missing, from: fromTheStart })
-        : undefined;
-    const messages = second ? [...first.messages, ...second.messages] : first.messages;
-    const dead = [...first.dead, ...(second?.dead ?? [])];
+    const messages: HeldMessage[] = [];
+    const dead: Claimed["dead"] = [];
+    for (let position = from; ; position = fromTheStart) {
+      const missing = count - messages.length;
+      const claimed = await claimMessages(context.database, { ...request, count: missing, from: position });
+      messages.push(...claimed.messages);
+      dead.push(...claimed.dead);
+      // What went to the dead-letter queue had stood in front of others.
+      if (messages.length === count || (position === fromTheStart && claimed.dead.length === 0)) break;
+    }
     if (dead.length > 0) {
       wakeQueues(context, [dead[0]!.queueId]);
       queueSignals.publish("queue.dead", { queueId, deadLetterId: dead[0]!.queueId, count: dead.length });

@@ -72,11 +72,13 @@ const claim = statement(
      select $1, max(turn) from picked where group_id is not null having max(turn) is not null
      on conflict (queue_id) do update set turn = excluded.turn where f.turn < excluded.turn
    )
-   select ${held}, false as dead from live l
-     cross join lateral (select * from tuntas.message m where m.id = l.id offset 0) m
-   union all
-   select m.message_id::text, '', null, null, '', null, d.queue_id, d.id::text, '0', '0', 0, 0, 0, null, null, true
-     from dead d cross join lateral (select * from tuntas.message m where m.id = d.id offset 0) m`,
+   select * from (
+     select ${held}, false as dead from live l
+       cross join lateral (select * from tuntas.message m where m.id = l.id offset 0) m
+     union all
+     select m.message_id::text, '', null, null, '', null, d.queue_id, d.id::text, '0', '0', 0, 0, 0, null, null, true
+       from dead d cross join lateral (select * from tuntas.message m where m.id = d.id offset 0) m
+   ) claimed order by turn::bigint, id::bigint`,
 );
 
 /** Claims up to `count` messages of a standard queue. */

@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testPlatform, type TestPlatform } from "../../testing/index.ts";
+import { defaultScope, type QueueRecord, type QueueSettings } from "../contract.ts";
+import { encodeReceipt } from "../receipt.ts";
+
+let kit: TestPlatform;
+beforeAll(async () => {
+  kit = await testPlatform({ dataDir: await mkdtemp(join(tmpdir(), "tuntas-receive-")) });
+});
+afterAll(async () => {
+  await kit?.[Symbol.asyncDispose]();
+});
+
+const create = async (name: string, settings: QueueSettings = {}): Promise<QueueRecord> =>
+  (await kit.platform.queues.catalog.create(defaultScope, name, settings)).queue;
+
+const send = (queue: QueueRecord, body: string, groupId?: string) =>
+  kit.platform.queues.sender.send(queue, { messageId: randomUUID(), body, groupId }, "test");
+
+async function receive(
+  queue: QueueRecord,
+  countMax: number,
+  visibilitySeconds: number | null = null,
+  waitMs = 0,
+) {
+  return kit.platform.queues.receiver.receive(queue, { countMax, waitMs, visibilitySeconds });
+}
+
+const bodies = (messages: readonly { readonly body: string }[]) => messages.map(({ body }) => body);
+
+test("a quiet tenant is served before the backlog of a noisy one, and first in the answer", async () => {
+  const queue = await create("fair");
+  for (let i = 0; i < 30; i++) await send(queue, `noisy ${i}`, "noisy");
+  expect(await receive(queue, 10)).toHaveLength(10);
+  await send(queue, "quiet", "quiet");
+  expect(bodies(await receive(queue, 3))).toEqual(["quiet", "noisy 10", "noisy 11"]);
+});
+
+test("messages that go to the dead-letter queue do not keep a receive from those behind them", async () => {
+  const dead = await create("dead");
+  const queue = await create("alive", { deadLetterName: "dead", receivesMax: 1 });
+  for (let i = 0; i < 3; i++) await send(queue, `spent ${i}`);
+  expect(await receive(queue, 3, 0)).toHaveLength(3);
+  await send(queue, "fresh");
+  expect(bodies(await receive(queue, 1))).toEqual(["fresh"]);
+  expect(bodies(await receive(dead, 10))).toEqual(["spent 0", "spent 1", "spent 2"]);
+});
+
+test("what is given back is ready at once, and its receive does not count", async () => {
+  for (const name of ["back", "back.fifo"]) {
+    const queue = await create(name);
+    const message = { messageId: randomUUID(), body: "x", groupId: "g", deduplicationId: "d" };
+    await kit.platform.queues.sender.send(queue, message, "test");
+    await kit.platform.queues.receiver.giveBack(queue, await receive(queue, 1));
+    expect(await receive(queue, 1)).toMatchObject([{ body: "x", receives: 1 }]);
+  }
+});
+
+test("a delete that meets the end of the visibility timeout still deletes", async () => {
+  const { receipts } = kit.platform.queues;
+  const queue = await create("race");
+  for (let round = 0; round < 30; round++) {
+    await send(queue, "x");
+    const [message] = await receive(queue, 1, 0);
+    expect(await receipts.delete(queue, encodeReceipt(message!))).toBe("ok");
+    expect(await receive(queue, 1)).toEqual([]);
+  }
+});

@@ -31,7 +31,8 @@ function attributesOf({ correlationId, attributes }: SendOptions): string | unde
   return entries.length === 0 ? undefined : JSON.stringify(Object.fromEntries(entries));
 }
 
-function checkTexts(queue: QueueRecord, body: string, attributes: string | undefined): void {
+/** Whether the queue takes these texts. Errors: TUNTAS_MESSAGE_TEXT, TUNTAS_MESSAGE_SIZE. */
+export function checkTexts(queue: QueueRecord, body: string, attributes: string | undefined): void {
   if (!isSqsText(body))
     throw queueErrors.error(
       "TUNTAS_MESSAGE_TEXT",

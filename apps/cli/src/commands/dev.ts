@@ -1,0 +1,22 @@
+import { resolve } from "node:path";
+import type { Command } from "../command.ts";
+import { runApplication } from "../dev/application.ts";
+import { superviseApplication } from "../dev/supervise.ts";
+import { portOf, portOptions } from "./serve.ts";
+
+export const dev: Command = {
+  name: "dev",
+  summary: "Runs an application with the gateway beside it, and restarts it when a file changes.",
+  arguments: [{ name: "FILE", required: true }],
+  options: { ...portOptions, once: { meaning: "runs it without watching, and ends when it fails" } },
+  examples: [
+    ["tuntas dev app.js", "a module that ends with: export default app({ … })"],
+    ["tuntas dev src/app.ts", "TypeScript, where Node runs it (22.6 or later)"],
+  ],
+  no: "it could not start",
+  async run(call) {
+    const file = resolve(call.argument(0));
+    const options = { file, port: portOf(call), host: call.text("host") ?? "127.0.0.1" };
+    return call.flag("once") ? runApplication(options) : superviseApplication(options);
+  },
+};

@@ -1,0 +1,36 @@
+import type { Command } from "../../command.ts";
+import { cliErrors } from "../../errors.ts";
+import { actorOf, scopeOf, withPlatform } from "../../session.ts";
+import { operationOptions, selectionOf } from "./filter.ts";
+import { abortOnInterrupt, answerOf } from "./report.ts";
+
+export const dlqReject: Command = {
+  name: "dlq reject",
+  summary:
+    "Ends dead letters and quarantined messages for a reason. Their bodies are gone then; what remains is the record.",
+  options: {
+    ...operationOptions,
+    as: { value: "CODE", meaning: "the code that they end with; REJECTED_BY_OPERATOR by default" },
+    yes: { meaning: "yes, end them; there is no question" },
+  },
+  examples: [
+    [
+      'tuntas dlq reject --queue order-work --code CASE_CLOSED --reason "case is closed" --dry-run',
+      "how many would it be?",
+    ],
+    ['tuntas dlq reject --queue order-work --code CASE_CLOSED --reason "case is closed" --yes', "end them"],
+  ],
+  no: "nothing was selected, or it was aborted (Ctrl-C)",
+  async run(call) {
+    const filter = selectionOf(call);
+    const reason = call.required("reason");
+    const dryRun = call.flag("dry-run");
+    if (!dryRun && !call.flag("yes"))
+      throw cliErrors.error("TUNTAS_CLI_UNCONFIRMED", "`tuntas dlq reject` ends messages for good");
+    const limit = call.count("limit");
+    return withPlatform(async ({ queues: { triage } }) => {
+      const act = { filter, reason, limit, dryRun, actor: actorOf(call), signal: abortOnInterrupt() };
+      return answerOf(await triage.reject(scopeOf(call), { ...act, code: call.text("as") }), "rejected");
+    });
+  },
+};

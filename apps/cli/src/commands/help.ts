@@ -1,0 +1,33 @@
+import type { Call, Command } from "../command.ts";
+import { helpOf, overview } from "../help.ts";
+import { findCommand } from "../lookup.ts";
+
+const describe = ({ name, summary, arguments: takes = [], options = {}, examples, no }: Command) => ({
+  name,
+  summary,
+  arguments: takes,
+  options,
+  examples,
+  exitStatus1: no,
+});
+
+function answer(commands: readonly Command[], call: Call) {
+  if (call.positionals.length === 0) return { document: commands.map(describe), text: overview(commands) };
+  const ofGroup = commands.filter((command) => command.name.startsWith(`${call.positionals[0]} `));
+  if (call.positionals.length === 1 && ofGroup.length > 0)
+    return { document: ofGroup.map(describe), text: overview(ofGroup) };
+  const { command } = findCommand(commands, call.positionals);
+  return { document: describe(command), text: helpOf(command) };
+}
+
+/** The table comes as a function, because this command stands in it. */
+export const help = (table: () => readonly Command[]): Command => ({
+  name: "help",
+  summary: "Explains a command, or lists them all.",
+  arguments: [{ name: "COMMAND", required: false, many: true }],
+  examples: [
+    ["tuntas help dlq", "the commands of a group"],
+    ["tuntas help dlq replay", "one command, with examples"],
+  ],
+  run: async (call) => answer(table(), call),
+});

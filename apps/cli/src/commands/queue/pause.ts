@@ -1,0 +1,37 @@
+import type { Call, Command } from "../../command.ts";
+import { actorOf, scopeOptions, withQueue } from "../../session.ts";
+
+const options = {
+  reason: { value: "TEXT", meaning: "why, for the record" },
+  actor: { value: "NAME", meaning: "who, for the record; the system's user by default" },
+  ...scopeOptions,
+};
+
+const setPaused = (call: Call, act: "pause" | "resume") =>
+  withQueue(call, async ({ queues: { catalog } }, queue) => {
+    await catalog[act](queue, actorOf(call), call.text("reason") ?? "");
+    const status = act === "pause" ? "paused" : "resumed";
+    return { document: { status, queue: queue.name, actor: actorOf(call) }, text: `${status} ${queue.name}` };
+  });
+
+export const queuePause: Command = {
+  name: "queue pause",
+  summary: "Stops giving out messages of a queue, to workers and over the wire. Sending goes on.",
+  arguments: [{ name: "QUEUE", required: true }],
+  options,
+  examples: [
+    ['tuntas queue pause order-work --reason "payment provider is down"', "what is in flight is finished"],
+  ],
+  no: "there is no such queue",
+  run: (call) => setPaused(call, "pause"),
+};
+
+export const queueResume: Command = {
+  name: "queue resume",
+  summary: "Gives out messages of a paused queue again.",
+  arguments: [{ name: "QUEUE", required: true }],
+  options,
+  examples: [["tuntas queue resume order-work", "consumers go on at once"]],
+  no: "there is no such queue",
+  run: (call) => setPaused(call, "resume"),
+};

@@ -1,0 +1,75 @@
+import { makeLog, openPlatform, runUntilSignal } from "tuntas";
+import { startGateway } from "tuntas/gateway";
+import type { Call, Command, OptionSpec } from "../command.ts";
+import { facts } from "../render.ts";
+import { databaseOfEnvironment } from "../session.ts";
+import { readVersion } from "./version.ts";
+
+const portDefault = 4566;
+
+export const portOptions: Readonly<Record<string, OptionSpec>> = {
+  port: {
+    value: "PORT",
+    meaning: `where the gateway listens; TUNTAS_PORT, else ${portDefault}; 0 takes a free one`,
+  },
+  host: { value: "ADDRESS", meaning: "127.0.0.1 by default: whoever reaches it may do everything" },
+};
+
+/** --port, else TUNTAS_PORT, else 4566. Errors: TUNTAS_CLI_USAGE. */
+export function portOf(call: Call): number {
+  const value = call.text("port") ?? process.env.TUNTAS_PORT ?? "";
+  if (value === "") return portDefault;
+  if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value);
+  throw call.wrong(
+    `${call.text("port") === undefined ? "TUNTAS_PORT" : "--port"}: expected 0 to 65535, got ${JSON.stringify(value)}`,
+  );
+}
+
+/** The database in words, without its password. */
+export function databaseName(): string {
+  const { databaseUrl, dataDir } = databaseOfEnvironment();
+  if (databaseUrl === undefined) return `embedded PostgreSQL in ${dataDir}`;
+  const url = URL.canParse(databaseUrl) ? new URL(databaseUrl) : undefined;
+  return url ? `${url.host}${url.pathname} (DATABASE_URL)` : "DATABASE_URL";
+}
+
+export const serve: Command = {
+  name: "serve",
+  summary: "Runs engine and gateway without an application: SQS for any AWS SDK.",
+  options: portOptions,
+  examples: [
+    ["tuntas serve", "then: AWS_ENDPOINT_URL=http://127.0.0.1:4566 aws sqs list-queues"],
+    ["TUNTAS_PORT=0 tuntas serve --json", "on a free port, printed as JSON"],
+    [
+      "DATABASE_URL=postgres://db.internal/work tuntas serve",
+      "on a PostgreSQL of your own, beside other processes",
+    ],
+  ],
+  no: "it could not start (a taken port, an unreachable database)",
+  async run(call) {
+    process.env.TUNTAS_LOG_LEVEL ??= "warn";
+    const port = portOf(call);
+    const host = call.text("host") ?? "127.0.0.1";
+    const log = makeLog();
+    const platform = await openPlatform({ ...databaseOfEnvironment(), name: "tuntas serve", log });
+    const gateway = await startGateway({ platform, port, host }).catch(async (cause: unknown) => {
+      await platform.close();
+      throw cause;
+    });
+    const stop = async () => {
+      await gateway.close();
+      await platform.close();
+    };
+    runUntilSignal(stop, { log });
+    const url = `http://${host}:${gateway.port}`;
+    return {
+      document: { status: "listening", url, port: gateway.port, pid: process.pid, version: readVersion() },
+      text: facts({
+        tuntas: readVersion(),
+        gateway: `${url} (for AWS SDKs: AWS_ENDPOINT_URL=${url})`,
+        database: databaseName(),
+        stop: "Ctrl-C",
+      }),
+    };
+  },
+};

@@ -1,0 +1,56 @@
+// Tells when a source file below a folder changes. Each folder has a watcher of its own: a recursive one would walk
+// node_modules too, which takes seconds.
+import { watch, type FSWatcher } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { extname, join } from "node:path";
+
+const notSource = new Set(["node_modules", "dist", "coverage"]);
+const sourceExtensions = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".json"]);
+// An editor writes a file in several steps.
+const quietMs = 60;
+
+async function* foldersOf(root: string): AsyncGenerator<string> {
+  yield root;
+  for (const entry of await readdir(root, { withFileTypes: true }).catch(() => [])) {
+    if (entry.isDirectory() && !entry.name.startsWith(".") && !notSource.has(entry.name))
+      yield* foldersOf(join(root, entry.name));
+  }
+}
+
+/** Calls `onChange` with a changed file's name, once for changes that come together. */
+export async function watchSources(
+  root: string,
+  onChange: (name: string) => void,
+): Promise<{ close(): void }> {
+  const watchers = new Map<string, FSWatcher>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function changed(name: string): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      void cover();
+      onChange(name);
+    }, quietMs);
+  }
+
+  /** Watches the folders that are new. */
+  async function cover(): Promise<void> {
+    for await (const folder of foldersOf(root)) {
+      if (watchers.has(folder)) continue;
+      const watcher = watch(
+        folder,
+        (_, name) => name !== null && sourceExtensions.has(extname(name)) && changed(name),
+      );
+      watcher.on("error", () => watchers.delete(folder));
+      watchers.set(folder, watcher);
+    }
+  }
+
+  await cover();
+  return {
+    close() {
+      clearTimeout(timer);
+      for (const watcher of watchers.values()) watcher.close();
+    },
+  };
+}

@@ -1,0 +1,29 @@
+// Which command a line begins with.
+import type { Command } from "./command.ts";
+import { cliErrors } from "./errors.ts";
+import { nearest } from "./nearest.ts";
+
+/** The command that the line begins with, and what is left of the line. Errors: TUNTAS_CLI_COMMAND. */
+export function findCommand(
+  commands: readonly Command[],
+  words: readonly string[],
+): { command: Command; rest: readonly string[] } {
+  for (const length of [2, 1]) {
+    const command = commands.find((each) => each.name === words.slice(0, length).join(" "));
+    if (command) return { command, rest: words.slice(length) };
+  }
+  const given = words.slice(0, 2).filter((word) => !word.startsWith("-"));
+  throw cliErrors.error(
+    "TUNTAS_CLI_COMMAND",
+    `there is no command ${JSON.stringify(given.join(" "))}${suggestion(commands, given)}`,
+  );
+}
+
+function suggestion(commands: readonly Command[], given: readonly string[]): string {
+  const names = commands.map((command) => command.name);
+  const ofGroup = names.filter((name) => name.startsWith(`${given[0]} `));
+  if (given.length === 1 && ofGroup.length > 0)
+    return `; there are ${ofGroup.map((name) => `\`${name}\``).join(", ")}`;
+  const meant = nearest(given.join(" "), names) ?? nearest(given[0] ?? "", names);
+  return meant === undefined ? "" : `; did you mean \`tuntas ${meant}\`?`;
+}

@@ -1,0 +1,68 @@
+// Text for a terminal: tables that fit its width, bold heads only where somebody looks.
+import { styleText } from "node:util";
+
+const widthDefault = 100;
+const gap = "  ";
+
+export const terminalWidth = (): number => process.stdout.columns ?? widthDefault;
+
+/** Bold on a terminal, plain anywhere else or under NO_COLOR. */
+export const bold = (text: string): string =>
+  process.stdout.isTTY && process.env.NO_COLOR === undefined ? styleText("bold", text) : text;
+
+// A body may hold line breaks and control characters; a cell may not.
+const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ");
+
+const cut = (text: string, width: number): string =>
+  text.length <= width ? text : `${text.slice(0, Math.max(1, width - 1))}…`;
+
+/** Takes from the widest column until all fit. */
+function fit(widths: readonly number[], room: number): number[] {
+  const fitted = [...widths];
+  const least = 6;
+  while (fitted.reduce((sum, width) => sum + width, 0) > room) {
+    const widest = fitted.indexOf(Math.max(...fitted));
+    if (fitted[widest]! <= least) break;
+    fitted[widest]!--;
+  }
+  return fitted;
+}
+
+export type Cell = string | number | null | undefined;
+
+/** A table of records; the keys of `columns` are read from each row. On a pipe nothing is cut. */
+export function table<Row extends object>(
+  rows: readonly Row[],
+  columns: Readonly<Record<string, (row: Row) => Cell>>,
+): string {
+  if (rows.length === 0) return "(none)";
+  const heads = Object.keys(columns);
+  const cells = rows.map((row) => heads.map((head) => oneLine(String(columns[head]!(row) ?? "-"))));
+  const wanted = heads.map((head, index) =>
+    Math.max(head.length, ...cells.map((line) => line[index]!.length)),
+  );
+  const widths = process.stdout.isTTY
+    ? fit(wanted, terminalWidth() - gap.length * (heads.length - 1))
+    : wanted;
+  const line = (texts: readonly string[]) =>
+    texts
+      .map((text, index) => cut(text, widths[index]!).padEnd(widths[index]!))
+      .join(gap)
+      .trimEnd();
+  return [bold(line(heads)), ...cells.map(line)].join("\n");
+}
+
+/** Names and values, one a line. */
+export function facts(entries: Readonly<Record<string, Cell>>): string {
+  const width = Math.max(...Object.keys(entries).map((name) => name.length));
+  return Object.entries(entries)
+    .map(([name, value]) => `${name.padEnd(width)}${gap}${oneLine(String(value ?? "-"))}`)
+    .join("\n");
+}
+
+/** An instant as people sort and compare it. */
+export const instant = (ms: number | null | undefined): string =>
+  ms == null ? "-" : new Date(ms).toISOString().slice(0, 19).concat("Z");
+
+/** `1 message`, `3 messages`. */
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,0 +1,45 @@
+// A command's hold on the database: opened for the command, closed after it.
+import type { Platform } from "tuntas";
+import { makeLog, openPlatform } from "tuntas";
+import { defaultScope, type QueueRecord, type Scope } from "tuntas/queue";
+import type { Call, OptionSpec } from "./command.ts";
+
+/** The database that the environment names: DATABASE_URL, else the embedded server under TUNTAS_DATA_DIR. */
+export const databaseOfEnvironment = (): { databaseUrl: string | undefined; dataDir: string } => ({
+  databaseUrl: process.env.DATABASE_URL || undefined,
+  dataDir: process.env.TUNTAS_DATA_DIR || ".tuntas",
+});
+
+export const scopeOptions: Readonly<Record<string, OptionSpec>> = {
+  account: { value: "ID", meaning: `the AWS account; ${defaultScope.account} by default` },
+  region: { value: "REGION", meaning: `the AWS region; ${defaultScope.region} by default` },
+};
+
+export const scopeOf = (call: Call): Scope => ({
+  account: call.text("account") ?? defaultScope.account,
+  region: call.text("region") ?? defaultScope.region,
+});
+
+/** Runs `work` on the platform of the environment, in silence: what a command has to say is its answer. */
+export async function withPlatform<T>(work: (platform: Platform) => Promise<T>): Promise<T> {
+  process.env.TUNTAS_LOG_LEVEL = "silent";
+  const platform = await openPlatform({ ...databaseOfEnvironment(), name: "tuntas command", log: makeLog() });
+  try {
+    return await work(platform);
+  } finally {
+    await platform.close();
+  }
+}
+
+/** The same for a command whose first argument names a queue. Errors: TUNTAS_QUEUE_MISSING. */
+export const withQueue = <T>(
+  call: Call,
+  work: (platform: Platform, queue: QueueRecord) => Promise<T>,
+): Promise<T> =>
+  withPlatform(async (platform) =>
+    work(platform, await platform.queues.catalog.get(scopeOf(call), call.argument(0))),
+  );
+
+/** Who acts, for the record: --actor, else the user of the system. */
+export const actorOf = (call: Call): string =>
+  call.text("actor") ?? process.env.USER ?? process.env.USERNAME ?? "unknown";

@@ -1,0 +1,62 @@
+// Says what is wrong here and what to do about it. It looks and changes nothing.
+import { existsSync } from "node:fs";
+import { attachEmbedded } from "../pg/embedded/index.ts";
+import { openDatabase, type Database } from "../pg/database.ts";
+import { findingOf, ok, type Finding } from "./contract.ts";
+import { contentChecks, examineSchema, serverChecks } from "./database.ts";
+import { examineDisk, examineNode, examinePort } from "./host.ts";
+
+export interface DoctorOptions {
+  /** The database; where undefined, the embedded server under `dataDir`. */
+  readonly databaseUrl: string | undefined;
+  readonly dataDir: string;
+  readonly port: number;
+}
+
+async function examineDatabase(url: string): Promise<Finding[]> {
+  let database: Database;
+  try {
+    database = await openDatabase({ url, connectionsMax: 1, applicationName: "tuntas doctor" });
+  } catch (cause) {
+    return [findingOf("database", cause)];
+  }
+  try {
+    const findings: Finding[] = [];
+    const run = async (check: (of: Database) => Promise<Finding>) =>
+      findings.push(await check(database).catch((cause: unknown) => findingOf(check.name, cause)));
+    for (const check of serverChecks) await run(check);
+    const { finding, ready } = await examineSchema(database);
+    findings.push(finding);
+    if (ready) for (const check of contentChecks) await run(check);
+    return findings;
+  } finally {
+    await database.close();
+  }
+}
+
+async function examineEmbedded(dataDir: string): Promise<Finding[]> {
+  if (!existsSync(dataDir))
+    return [ok("data directory", `${dataDir} is not there yet; the first start makes it`)];
+  try {
+    const server = await attachEmbedded({ dataDir });
+    const findings = await examineDatabase(server.url);
+    await server.detach();
+    return [ok("data directory", dataDir), ...findings];
+  } catch (cause) {
+    return [findingOf("data directory", cause)];
+  }
+}
+
+/** Everything that was looked at, in the order in which a person would. */
+export async function examine({ databaseUrl, dataDir, port }: DoctorOptions): Promise<Finding[]> {
+  const database = databaseUrl === undefined ? examineEmbedded(dataDir) : examineDatabase(databaseUrl);
+  const disk = databaseUrl === undefined ? [await examineDisk(dataDir)] : [];
+  return [
+    examineNode(process.versions.node),
+    ...(port === 0 ? [] : [await examinePort(port)]),
+    ...disk,
+    ...(await database),
+  ];
+}
+
+export type { Finding };

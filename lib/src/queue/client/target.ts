@@ -1,0 +1,57 @@
+// Queues as a target of announcements: they become messages in the announcing relay's own transaction, so each arrives
+// exactly once. The event's id is the message's id; on a FIFO queue the key is the group.
+import type { Announcement, Receipt, Target } from "../../engine/target.ts";
+import { Unavailable } from "../../engine/unavailable.ts";
+import type { Tx } from "../../pg/contract.ts";
+import { statement } from "../../pg/database.ts";
+import type { QueueRecord } from "../contract.ts";
+import { defaultScope, queueErrors } from "../contract.ts";
+import { checkTexts } from "../send.ts";
+import type { Addressed } from "../store/send.ts";
+import { appendMessages, insertMessages } from "../store/send.ts";
+import type { Catalog } from "./catalog.ts";
+import type { QueueContext } from "./context.ts";
+
+const notify = statement("select pg_notify($1, $2)");
+
+function addressed(queue: QueueRecord, { eventId, key, type, payload }: Announcement): Addressed {
+  const attributes =
+    type === null ? undefined : JSON.stringify({ type: { DataType: "String", StringValue: type } });
+  checkTexts(queue, payload, attributes);
+  const ordered = queue.fifo ? { groupId: key ?? eventId, deduplicationId: eventId } : {};
+  return {
+    queueId: queue.id,
+    sender: defaultScope.account,
+    message: { messageId: eventId, body: payload, attributes, ...ordered },
+  };
+}
+
+async function store(tx: Tx, queue: QueueRecord, batch: readonly Announcement[]): Promise<Receipt[]> {
+  const items = batch.map((announcement) => addressed(queue, announcement));
+  const inTx = { run: tx.run, transaction: <T>(work: (own: Tx) => Promise<T>) => work(tx) };
+  const stored = queue.fifo ? await appendMessages(inTx, items) : await insertMessages(tx, items);
+  return stored.map((entry, index) => {
+    if (!entry)
+      throw queueErrors.error("TUNTAS_QUEUE_MISSING", `the queue ${queue.name} was deleted meanwhile`);
+    const status = "status" in entry ? entry.status : "created";
+    return { status, reference: items[index]!.message.messageId };
+  });
+}
+
+/** A queue that is missing is no fault of the announcement: it waits until the queue is there. */
+export const queueTarget = (
+  { database }: Pick<QueueContext, "database">,
+  catalog: Pick<Catalog, "find" | "forget">,
+): Target => ({
+  async deliverIn(tx, batch) {
+    const { name } = batch[0]!.target;
+    const queue = await catalog.find(defaultScope, name);
+    if (!queue) throw new Unavailable(`there is no queue ${name}`);
+    const receipts = await store(tx, queue, batch).catch((cause: unknown) => {
+      catalog.forget(queue.id);
+      throw cause;
+    });
+    await tx.run(notify, [`${database.schema}.ready`, String(queue.id)]);
+    return receipts;
+  },
+});

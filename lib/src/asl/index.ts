@@ -1,6 +1,18 @@
 // The door of the Amazon States Language: definitions in, decisions out. No IO, no clock, no chance of its own.
 export type * from "./contract.ts";
+export { wireEvent } from "./history.ts";
+export { limits } from "./limits.ts";
 export { exceedsTolerance } from "./map-run.ts";
 export { next } from "./next.ts";
 export { compileMachine, type Machine, processorOf } from "./parse.ts";
 export { evaluateHere } from "./query/evaluator.ts";
+export { type Resource, resourceOf } from "./states/task.ts";
+export { simulate, type Simulation, type SimulationOptions, type TaskStep } from "./simulate.ts";
+export {
+  testState,
+  type TestStateOptions,
+  type TestStateRequest,
+  type TestStateResponse,
+} from "./test-state.ts";
+export { TestStateError } from "./test-state-request.ts";
+export { type Diagnostic, invalidDefinitionMessage, validateDefinition } from "./validate/index.ts";

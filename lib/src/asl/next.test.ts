@@ -1,6 +1,7 @@
 // The decision by itself: what an engine relies on.
 import { describe, expect, it } from "vitest";
 import type { Decision, Evaluation, Event, Json, JsonObject } from "./contract.ts";
+import { wireEvent } from "./history.ts";
 import { next } from "./next.ts";
 import { compileMachine, processorOf } from "./parse.ts";
 import { evaluateHere } from "./query/evaluator.ts";
@@ -145,4 +146,12 @@ it("finds the processor of a Map wherever it stands", () => {
   });
   expect(processorOf(machine, "M")?.startAt).toBe("I");
   expect(processorOf(machine, "I")).toBeUndefined();
+});
+
+it("marks the data of an event as complete on the wire", () => {
+  const { events } = now(next(task, undefined, started({})));
+  expect(wireEvent(events[0]!).executionStartedEventDetails).toMatchObject({
+    input: "{}",
+    inputDetails: { truncated: false },
+  });
 });

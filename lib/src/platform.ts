@@ -5,7 +5,11 @@ import type { Presence } from "./engine/presence.ts";
 import { startPresence } from "./engine/presence.ts";
 import { makeDueClock } from "./engine/due.ts";
 import { makeSlots, type SlotTable } from "./engine/slots.ts";
+import { makeTargets, type Targets } from "./engine/target.ts";
 import { makeWaker, type Waker } from "./engine/wake.ts";
+import { startLedger, type LedgerService } from "./ledger/service.ts";
+import { addAll } from "./outbox/client.ts";
+import { outboxKey, startRelay } from "./outbox/relay/index.ts";
 import { openDatabase, type Database } from "./pg/database.ts";
 import { listen } from "./pg/listen.ts";
 import { migrate } from "./pg/migrate.ts";
@@ -13,6 +17,7 @@ import { makeNotifier } from "./pg/notify.ts";
 import type { QueueContext, Queues } from "./queue/client/index.ts";
 import { makeQueues } from "./queue/client/index.ts";
 import { readyKey } from "./queue/client/context.ts";
+import { queueTarget } from "./queue/client/target.ts";
 import { refreshText, releaseText } from "./queue/store/settle.ts";
 import { moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
 import { makeLog, type Log } from "./engine/log.ts";
@@ -35,6 +40,9 @@ export interface Platform {
   readonly queues: Queues;
   readonly context: QueueContext;
   readonly waker: Waker;
+  /** Where announcements of the outbox go; an application binds its own kinds and names. */
+  readonly targets: Targets;
+  readonly ledger: LedgerService;
   readonly slots: SlotTable;
   readonly log: Log;
   /** The id under which this process holds messages; changes if it was taken for dead and began anew. */
@@ -127,9 +135,12 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   const context: QueueContext = { ...shared, due };
   const queues = makeQueues(context);
   const listener = listen(database, {
-    channels: ["ready", "queue"],
-    onNotify: (channel, payload) =>
-      channel === "ready" ? waker.wake(readyKey(Number(payload))) : queues.catalog.forget(Number(payload)),
+    channels: ["ready", "queue", "outbox"],
+    onNotify: (channel, payload) => {
+      if (channel === "ready") waker.wake(readyKey(Number(payload)));
+      else if (channel === "outbox") waker.wake(outboxKey);
+      else queues.catalog.forget(Number(payload));
+    },
     onConnect: () => {
       queues.catalog.forget();
       waker.wakeAll();
@@ -152,18 +163,25 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   await standing.begin();
   const orphanTimer = setInterval(() => void sweepOrphans(context).catch(complain), orphanSweepMs);
   orphanTimer.unref();
+  const targets = makeTargets();
+  targets.bind({ kind: "queue" }, queueTarget(context, queues.catalog));
+  const relay = startRelay({ database, targets, waker, log, owner: standing.processId });
+  const ledger = startLedger({ database, waker, log, announce: addAll });
 
   return {
     database,
     queues,
     context,
     waker,
+    targets,
+    ledger,
     slots,
     log,
     processId: standing.processId,
     onLost: standing.onLost,
     async close() {
       clearInterval(orphanTimer);
+      await Promise.all([relay.close(), ledger.close()]);
       await queues.sender.idle();
       await due.close();
       await standing.close();

@@ -1,8 +1,9 @@
 // A handler's own transaction. It begins with the command record, so that a second attempt under the same key waits for
 // the first (briefly) and then finds it; it ends with the acknowledgement, whose fence a late owner no longer holds.
 import type { PoolClient } from "pg";
-import type { Statement } from "../../pg/contract.ts";
-import type { Database } from "../../pg/database.ts";
+import type { Queryable, Statement } from "../../pg/contract.ts";
+import { dropClient, type Database } from "../../pg/database.ts";
+import { inSchema } from "../../pg/join.ts";
 import { isCollision, isConnectionLost, toCoded } from "../../pg/faults.ts";
 import type { Claim } from "../contract.ts";
 import { queueErrors } from "../contract.ts";
@@ -27,10 +28,15 @@ export interface TransactionParts {
   readonly claim: Claim & { readonly groupId: string | null };
   readonly fifo: boolean;
   readonly command: CommandKey | undefined;
+  readonly timeoutMs: number;
 }
 
-// Nothing waits inside the database without limit; a second owner of one key finds out within this time.
-const begin = "begin; set local lock_timeout = '3s'";
+/**
+ * Nothing waits inside the database without limit: a second owner of one key finds out within 3 s, and no statement
+ * outlives the time that its attempt has.
+ */
+export const beginText = (timeoutMs: number): string =>
+  `begin; set local lock_timeout = '3s'; set local statement_timeout = ${Math.min(Math.ceil(timeoutMs), 2 ** 31 - 1)}`;
 
 const lockTimeout = "55P03";
 const divisionByZero = "22012";
@@ -53,7 +59,7 @@ const codeOf = (cause: unknown): unknown => (cause as { code?: unknown } | null)
 export type Refusal = "duplicate" | "busy";
 
 export function openTransaction(parts: TransactionParts): HandlerTransaction {
-  const { database, claim, fifo, command } = parts;
+  const { database, claim, fifo, command, timeoutMs } = parts;
   let client: PoolClient | undefined;
   let closed = false;
   let opening: Promise<PoolClient> | undefined;
@@ -75,7 +81,7 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
 
   async function open(): Promise<PoolClient> {
     client = await database.handlerClient();
-    await Promise.all([client.query(begin), record(client)]);
+    await Promise.all([client.query(beginText(timeoutMs)), record(client)]);
     return client;
   }
 
@@ -96,7 +102,8 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
   }
 
   function release(broken: boolean): void {
-    client?.release(broken);
+    if (broken && client) dropClient(client);
+    else client?.release();
     client = undefined;
   }
 
@@ -145,5 +152,5 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
     }
   }
 
-  return { tx: { query } as HandlerTx, refusal: () => refusal, commit, rollback };
+  return { tx: inSchema({ query } as Queryable, database.schema) as HandlerTx, refusal: () => refusal, commit, rollback };
 }

@@ -1,0 +1,43 @@
+// One circuit breaker for one target or provider: after some failures in a row that are the other side's, calls stop,
+// and after a while one of them tries whether it is back.
+import { circuitBreaker, CircuitState, ConsecutiveBreaker, ExponentialBackoff, handleWhen } from "cockatiel";
+import { isUnavailable } from "./unavailable.ts";
+
+export interface BreakerOptions {
+  /** So many failures in a row open it. */
+  readonly failures: number;
+  /** The first trial comes after this long; each failed trial doubles it, up to `trialMaxMs`. */
+  readonly trialMs: number;
+  readonly trialMaxMs: number;
+}
+
+export const defaultBreaker: BreakerOptions = { failures: 5, trialMs: 1000, trialMaxMs: 30_000 };
+
+export interface Breaker {
+  /** Runs the call, or rejects with a BrokenCircuitError without calling. */
+  run<T>(call: () => Promise<T>): Promise<T>;
+  /** How many calls it would let through now: none while open, one as a trial, else any number. */
+  admits(): number;
+}
+
+export function makeBreaker({ failures, trialMs, trialMaxMs }: BreakerOptions = defaultBreaker): Breaker {
+  const policy = circuitBreaker(handleWhen(isUnavailable), {
+    breaker: new ConsecutiveBreaker(failures),
+    halfOpenAfter: new ExponentialBackoff({ initialDelay: trialMs, maxDelay: trialMaxMs }),
+  });
+  let openedAt = 0;
+  let trials = 0;
+  policy.onBreak(() => {
+    openedAt = performance.now();
+    trials++;
+  });
+  policy.onReset(() => (trials = 0));
+  return {
+    run: (call) => policy.execute(call),
+    admits() {
+      if (policy.state === CircuitState.Closed) return Infinity;
+      const waitMs = Math.min(trialMaxMs, trialMs * 2 ** (trials - 1));
+      return performance.now() - openedAt >= waitMs ? 1 : 0;
+    },
+  };
+}

@@ -1,0 +1,120 @@
+// A mutation that happens once, however often it is asked for. The record of it is written in the mutation's own
+// transaction, so a crash leaves both or neither, and a lost answer is given again from the record.
+import type { Duration } from "../../core/duration.ts";
+import { toMs } from "../../core/duration.ts";
+import type { TuntasError } from "../../core/error.ts";
+import type { Runner, Transaction } from "../../pg/join.ts";
+import { join } from "../../pg/join.ts";
+import { checkKey, requestHash, resultText } from "../canonical.ts";
+import { ledgerErrors } from "../contract.ts";
+import { ledgerSignals } from "../signals.ts";
+import type { CommandRow } from "./store.ts";
+import { claimCommand, findCommand, finishCommand, forgetCommand } from "./store.ts";
+
+export interface OnceOptions {
+  /** What the key belongs to, such as `orders.create`; `queue:` and `http:` scopes are Tuntas's own. */
+  readonly scope: string;
+  /** Stable over every retry: the client's idempotency key, or a `stepKey`. */
+  readonly key: string;
+  /** What was asked for. The same key with another request is a conflict. */
+  readonly request: unknown;
+  /** How long the result is kept; 30 days by default. */
+  readonly retention?: Duration;
+}
+
+/** A business no as the result of a command: stored, and given to every repeat. Make it with `rejection`. */
+export class Rejection<Reason> {
+  readonly reason: Reason;
+  constructor(reason: Reason) {
+    this.reason = reason;
+  }
+}
+
+/** Returned by a command's function: its writes commit, and the no is the stored result. No failure, no retry. */
+export const rejection = <Reason>(reason: Reason): Rejection<Reason> => new Rejection(reason);
+
+type ResultOf<T> =
+  T extends Rejection<infer Reason>
+    ? { readonly outcome: "rejected"; readonly result: Reason }
+    : { readonly outcome: "done"; readonly result: T };
+
+/** `created`: it was done now. `duplicate`: it was done before, and this is the first result. */
+export type OnceAnswer<T> =
+  | ({ readonly status: "created" | "duplicate" } & ResultOf<T>)
+  | {
+      readonly status: "conflict";
+      readonly storedHash: string;
+      readonly requestHash: string;
+      readonly error: TuntasError;
+    };
+
+const text = (row: CommandRow): unknown => (row.result === null ? null : JSON.parse(row.result));
+
+/** Results come back through JSON the first time too, so the first answer and its repeats are equal. */
+const answer = <T>(status: "created" | "duplicate", row: CommandRow): OnceAnswer<T> =>
+  ({ status, outcome: row.outcome, result: text(row) }) as unknown as OnceAnswer<T>;
+
+function repeat<T>({ scope, key }: OnceOptions, row: CommandRow, hash: string): OnceAnswer<T> {
+  if (row.requestHash === hash) {
+    ledgerSignals.publish("command.duplicate", { scope, key });
+    return answer("duplicate", row);
+  }
+  ledgerSignals.publish("command.conflict", { scope, key });
+  const message = `command ${scope} ${key}: expected the request with hash ${row.requestHash}, got one with hash ${hash}`;
+  const error = ledgerErrors.error("TUNTAS_COMMAND_CONFLICT", message, {
+    details: { scope, key, storedHash: row.requestHash, requestHash: hash },
+  });
+  return { status: "conflict", storedHash: row.requestHash, requestHash: hash, error };
+}
+
+async function perform<T>(
+  tx: Runner,
+  options: OnceOptions,
+  { hash, xid, fn }: { hash: string; xid: string; fn: () => Promise<T> | T },
+): Promise<OnceAnswer<T>> {
+  try {
+    const value = await fn();
+    const rejected = value instanceof Rejection;
+    const row = {
+      requestHash: hash,
+      outcome: rejected ? "rejected" : "done",
+      result: resultText(rejected ? value.reason : value),
+    } as const;
+    if (!(await finishCommand(tx, options, row, xid))) {
+      throw ledgerErrors.error(
+        "TUNTAS_TX_MISSING",
+        `command ${options.scope} ${options.key}: expected one open transaction, got a client without`,
+      );
+    }
+    return answer("created", row);
+  } catch (cause) {
+    // In a transaction that has failed this cannot run, and need not.
+    await forgetCommand(tx, options).catch(() => undefined);
+    throw cause;
+  }
+}
+
+/**
+ * Runs `fn` at most once for a key, in the caller's transaction: let an error roll the transaction back. What `fn`
+ * returns is stored as JSON text. Errors: TUNTAS_COMMAND_IN_PROGRESS (retryable, at once, never a wait),
+ * TUNTAS_TX_MISSING, TUNTAS_REQUEST_INVALID, and whatever `fn` throws.
+ */
+export async function once<T>(
+  tx: Transaction,
+  options: OnceOptions,
+  fn: () => Promise<T> | T,
+): Promise<OnceAnswer<T>> {
+  checkKey("scope", options.scope);
+  checkKey("key", options.key);
+  const hash = requestHash(options.request);
+  const runner = join(tx);
+  const { free, xid } = await claimCommand(runner, options, hash, toMs(options.retention ?? "30d"));
+  if (xid !== null) return perform(runner, options, { hash, xid, fn });
+  const row = await findCommand(runner, options);
+  if (row) return repeat(options, row, hash);
+  const where = free ? "another transaction committed it meanwhile" : "another transaction is at it";
+  throw ledgerErrors.error(
+    "TUNTAS_COMMAND_IN_PROGRESS",
+    `command ${options.scope} ${options.key}: expected a free key, but ${where}`,
+  );
+}

@@ -1,0 +1,104 @@
+// Clearing up calls whose answer was lost: the provider is asked what became of them, or a person says so.
+import { isUnavailable } from "../../engine/unavailable.ts";
+import type { Sql } from "../../pg/contract.ts";
+import type { Runner } from "../../pg/join.ts";
+import { resultText } from "../canonical.ts";
+import { ledgerErrors } from "../contract.ts";
+import { ledgerSignals } from "../signals.ts";
+import type { EffectRow, Finding } from "./contract.ts";
+import type { Provider } from "./provider.ts";
+import type { Settlement } from "./store.ts";
+import { effectById, lapseEffects, settleEffect, unknownEffects } from "./store.ts";
+
+function settlementOf(finding: Finding, by: string): Settlement | undefined {
+  if (finding.state === "unknown") return undefined;
+  if (finding.state === "succeeded")
+    return { state: "succeeded", response: resultText(finding.response), reference: finding.reference, by };
+  if (finding.state === "refused") return { state: "failed", final: true, failure: finding, by };
+  return {
+    state: "failed",
+    failure: { code: "TUNTAS_EFFECT_ABSENT", message: "the provider says that the call never happened" },
+    by,
+  };
+}
+
+async function write(
+  sql: Runner,
+  row: EffectRow,
+  { finding, by }: { finding: Finding; by: string },
+): Promise<EffectRow | undefined> {
+  const settlement = settlementOf(finding, by);
+  if (!settlement) return undefined;
+  const settled = await settleEffect(sql, row, settlement);
+  if (settled)
+    ledgerSignals.publish("effect.reconciled", {
+      provider: row.provider,
+      operation: row.operation,
+      state: settled.state,
+    });
+  return settled;
+}
+
+/** Asks the provider about one call; undefined where it cannot say, or nobody declared how to ask. */
+export async function askProvider(
+  sql: Sql,
+  provider: Provider,
+  row: EffectRow,
+): Promise<EffectRow | undefined> {
+  const ask = provider.options.reconcile[row.operation];
+  if (ask === undefined || ask === "manual") return undefined;
+  const finding = await ask(row, AbortSignal.timeout(provider.timeoutMs)).catch((cause: unknown) => {
+    if (isUnavailable(cause)) return { state: "unknown" } as const;
+    throw cause;
+  });
+  if (finding.state === "absent" && row.calledAgoMs < provider.arrivesWithinMs) return undefined;
+  return write(sql, row, { finding, by: "reconcile" });
+}
+
+/** Makes overdue calls unknown, then asks each provider about its own. Answers how many were cleared up. */
+export async function reconcileEffects(
+  sql: Sql,
+  providers: readonly Provider[],
+  onError: (cause: unknown) => void,
+): Promise<number> {
+  for (const { provider, operation } of await lapseEffects(sql))
+    ledgerSignals.publish("effect.unknown", { provider, operation, count: 1 });
+  let count = 0;
+  for (const provider of providers) {
+    for (const row of await unknownEffects(sql, { provider: provider.options.name })) {
+      const settled = await askProvider(sql, provider, row).catch(onError);
+      count += Number(settled !== undefined);
+    }
+  }
+  return count;
+}
+
+/** A person's word on an unknown call, with who says so and why. Errors: TUNTAS_EFFECT_CONFLICT where it is not unknown. */
+export async function settleByHand(
+  sql: Sql,
+  id: string,
+  { finding, by, reason }: { finding: Finding; by: string; reason: string },
+): Promise<EffectRow> {
+  const row = await effectById(sql, id);
+  const settled =
+    row && (row.state === "unknown" || row.overdue)
+      ? await write(sql, row, { finding, by: `${by}: ${reason}` })
+      : undefined;
+  if (settled) return settled;
+  throw ledgerErrors.error(
+    "TUNTAS_EFFECT_CONFLICT",
+    `side effect ${id}: expected an unknown call and a finding, got ${row?.state ?? "no row"} and ${finding.state}`,
+  );
+}
+
+/** Refuses a redrive or a repeat of work that has an unknown side effect. Errors: TUNTAS_REDRIVE_REFUSED. */
+export async function assertRedrivable(sql: Runner, subject: string): Promise<void> {
+  const rows = await unknownEffects(sql, { subject });
+  if (rows.length === 0) return;
+  const names = rows.map(({ provider, operation, key }) => `${provider} ${operation} ${key}`).join(", ");
+  throw ledgerErrors.error(
+    "TUNTAS_REDRIVE_REFUSED",
+    `${subject}: expected no unknown side effect, got ${names}`,
+    { details: { ids: rows.map((row) => row.id) } },
+  );
+}

@@ -1,0 +1,46 @@
+// What the ledger does by the clock, in every process that has a platform: expire reservations and tell their owners,
+// and clear up calls whose answer was lost. Whoever looks first does it; the others find nothing.
+import type { Log } from "../engine/log.ts";
+import { startPeriodic } from "../engine/periodic.ts";
+import type { Waker } from "../engine/wake.ts";
+import type { Sql } from "../pg/contract.ts";
+import type { Provider } from "./effect/provider.ts";
+import { reconcileEffects } from "./effect/reconcile.ts";
+import type { Announce } from "./reservation/sweep.ts";
+import { sweepReservations } from "./reservation/sweep.ts";
+
+export interface LedgerServiceOptions {
+  readonly database: Sql;
+  readonly waker: Waker;
+  readonly log: Pick<Log, "warn">;
+  readonly announce: Announce;
+}
+
+export interface LedgerService {
+  /** Has the provider asked about unknown calls from now on. Answers what ends it. */
+  watch(provider: Provider): () => void;
+  close(): Promise<void>;
+}
+
+const everyMs = 5000;
+
+export function startLedger({ database, waker, log, announce }: LedgerServiceOptions): LedgerService {
+  const providers = new Set<Provider>();
+  const onError = (cause: unknown) =>
+    log.warn({ cause }, "the ledger's sweep failed and will be tried again");
+
+  async function round(): Promise<number> {
+    await sweepReservations(database, announce);
+    await reconcileEffects(database, [...providers], onError);
+    return everyMs;
+  }
+
+  const periodic = startPeriodic({ waker, key: "ledger", round, onError });
+  return {
+    watch(provider) {
+      providers.add(provider);
+      return () => providers.delete(provider);
+    },
+    close: periodic.close,
+  };
+}

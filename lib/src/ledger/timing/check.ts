@@ -1,0 +1,112 @@
+// Times that must stand in order, or a worker goes on with what its workflow has given up, and a workflow with a
+// decision whose time is over. Pure: what was declared and measured comes in, findings with both numbers come out.
+import type { Duration } from "../../core/duration.ts";
+import { toMs } from "../../core/duration.ts";
+
+export interface TimingDeclaration {
+  readonly name: string;
+  /** Where it is declared, as file:line. */
+  readonly place?: string;
+  /** How long a claim holds without renewal. */
+  readonly lease?: Duration;
+  /** How long a wait lasts without a heartbeat. */
+  readonly heartbeat?: Duration;
+  readonly taskTimeout?: Duration;
+  /** When the business decision, the reservation, the job is void. */
+  readonly businessExpiry?: Duration;
+  readonly visibility?: Duration;
+  /** The handler's 99th percentile, measured or expected. */
+  readonly p99?: Duration;
+  /** What the handler may wait for others. */
+  readonly downstream?: Duration;
+  /** What retries within one attempt may take. */
+  readonly retries?: Duration;
+  /** What acknowledging may take; 1s by default. */
+  readonly margin?: Duration;
+}
+
+export interface TimedValue {
+  readonly what: string;
+  readonly ms: number;
+}
+
+export interface TimingFinding {
+  readonly name: string;
+  readonly place: string | undefined;
+  readonly rule: string;
+  /** The one that is too long, then the one that it must fit into. */
+  readonly values: readonly [TimedValue, TimedValue];
+  readonly message: string;
+  readonly fix: string;
+}
+
+const ladder = [
+  ["lease", "lease"],
+  ["heartbeat", "heartbeat"],
+  ["taskTimeout", "task timeout"],
+  ["businessExpiry", "business expiry"],
+] as const;
+
+const rule = "lease < heartbeat < task timeout < business expiry";
+const budgetRule = "visibility >= p99 + downstream + retries + margin";
+
+const inWords = (ms: number): string =>
+  ms % 60_000 === 0 && ms > 0 ? `${ms / 60_000} min` : `${ms / 1000} s`;
+
+/** Each declared rung with the next declared one above it. */
+function rungs(declaration: TimingDeclaration): [TimedValue, TimedValue][] {
+  const declared = ladder.flatMap(([field, what]) => {
+    const value = declaration[field];
+    return value === undefined ? [] : [{ what, ms: toMs(value) }];
+  });
+  return declared.slice(1).map((upper, index) => [declared[index]!, upper]);
+}
+
+function checkLadder(declaration: TimingDeclaration): TimingFinding[] {
+  return rungs(declaration)
+    .filter(([lower, upper]) => lower.ms >= upper.ms)
+    .map(([lower, upper]) => ({
+      name: declaration.name,
+      place: declaration.place,
+      rule,
+      values: [lower, upper],
+      message: `${declaration.name}: the ${lower.what} of ${inWords(lower.ms)} must be shorter than the ${upper.what} of ${inWords(upper.ms)}`,
+      fix: `Make the ${lower.what} shorter than ${inWords(upper.ms)}, or the ${upper.what} longer than ${inWords(lower.ms)}.`,
+    }));
+}
+
+function checkBudget({
+  name,
+  place,
+  visibility,
+  p99,
+  downstream,
+  retries,
+  margin = "1s",
+}: TimingDeclaration): TimingFinding[] {
+  if (visibility === undefined || p99 === undefined) return [];
+  const parts = { p99, downstream, retries, margin };
+  const needMs = Object.values(parts).reduce((sum, part) => sum + (part === undefined ? 0 : toMs(part)), 0);
+  const haveMs = toMs(visibility);
+  if (haveMs >= needMs) return [];
+  const sum = Object.entries(parts).flatMap(([what, part]) =>
+    part === undefined ? [] : [`${what} ${inWords(toMs(part))}`],
+  );
+  return [
+    {
+      name,
+      place,
+      rule: budgetRule,
+      values: [
+        { what: "time needed", ms: needMs },
+        { what: "visibility", ms: haveMs },
+      ],
+      message: `${name}: the visibility of ${inWords(haveMs)} is shorter than the ${inWords(needMs)} that an attempt may take (${sum.join(" + ")})`,
+      fix: `Make the visibility at least ${inWords(needMs)}, or have the attempt take less.`,
+    },
+  ];
+}
+
+/** Every violation, in the order of the declarations. */
+export const checkTiming = (declarations: readonly TimingDeclaration[]): TimingFinding[] =>
+  declarations.flatMap((declaration) => [...checkLadder(declaration), ...checkBudget(declaration)]);

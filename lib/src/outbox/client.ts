@@ -1,0 +1,119 @@
+// The asking side: announce something with the change that it tells of, see what waits, put parked rows back.
+import { randomUUID } from "node:crypto";
+import { isStorable } from "../core/text.ts";
+import type { Announcement, TargetName } from "../engine/target.ts";
+import { statement } from "../pg/database.ts";
+import type { Runner, Transaction } from "../pg/join.ts";
+import { join } from "../pg/join.ts";
+import type { Added, NewAnnouncement, OutboxStatus, ParkedRow, TargetStatus } from "./contract.ts";
+import { outboxErrors } from "./contract.ts";
+import { insertRows, notifyRelays } from "./store.ts";
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const invalid = (expected: string) =>
+  outboxErrors.error("TUNTAS_OUTBOX_INVALID", `outbox.add: expected ${expected}`);
+
+function checkTexts({ target, key, type, payload }: NewAnnouncement): void {
+  if (!target?.kind || !target.name) throw invalid("a target with kind and name");
+  if (key === "") throw invalid("a key with at least one character, or none at all");
+  for (const [name, value] of Object.entries({ kind: target.kind, name: target.name, key, type, payload })) {
+    if (value === undefined && (name === "key" || name === "type")) continue;
+    if (typeof value !== "string" || !isStorable(value))
+      throw invalid(`${name} as text without NUL or lone surrogates`);
+  }
+}
+
+function toAnnouncement(given: NewAnnouncement): Announcement {
+  checkTexts(given);
+  const { target, key = null, type = null, payload, eventId = randomUUID() } = given;
+  if (!uuid.test(eventId)) throw invalid(`eventId as a uuid, got ${JSON.stringify(eventId)}`);
+  return { target, key, type, payload, eventId };
+}
+
+export interface AddOptions {
+  /** False spares the wake-up of the relays in the commit; they then look by themselves, within 5 s. */
+  readonly wake?: boolean;
+}
+
+/** Announces all of them in the caller's transaction, in this order. Errors: TUNTAS_OUTBOX_INVALID. */
+export async function addAll(
+  tx: Transaction,
+  given: readonly NewAnnouncement[],
+  { wake = true }: AddOptions = {},
+): Promise<Added[]> {
+  if (given.length === 0) return [];
+  const runner = join(tx);
+  const rows = given.map(toAnnouncement);
+  const ids = await insertRows(runner, rows);
+  if (wake) await notifyRelays(runner);
+  return rows.map(({ eventId }, index) => ({ id: ids[index]!, eventId }));
+}
+
+/** Announces it in the caller's transaction: published after the commit, and never without it. Errors: TUNTAS_OUTBOX_INVALID. */
+export async function add(tx: Transaction, given: NewAnnouncement, options?: AddOptions): Promise<Added> {
+  return (await addAll(tx, [given], options))[0]!;
+}
+
+const status = statement(
+  `select target_kind as kind, target_name as name,
+     count(*) filter (where parked_at is null)::int as waiting, count(*) filter (where parked_at is not null)::int as parked,
+     extract(epoch from tuntas.now() - min(created_at) filter (where parked_at is null))::float8 * 1000 as "oldestAgeMs"
+   from tuntas.outbox group by 1, 2 order by 1, 2`,
+);
+
+// Their rows cannot be seen, but the lock that an insert takes on the table can.
+const writers = statement(
+  `select extract(epoch from max(pg_catalog.now() - a.xact_start))::float8 * 1000 as "ageMs"
+   from pg_locks l join pg_stat_activity a on a.pid = l.pid
+   where l.relation = 'tuntas.outbox'::regclass and l.mode = 'RowExclusiveLock' and l.pid <> pg_backend_pid()`,
+);
+
+/** What waits and what is parked, by target, and whether a transaction that was left open holds rows back. */
+export async function readStatus(sql: Transaction): Promise<OutboxStatus> {
+  const runner = join(sql);
+  const rows = await runner.run<TargetName & Omit<TargetStatus, "target"> & {}>(status);
+  const [open] = await runner.run<{ ageMs: number | null }>(writers);
+  return {
+    targets: rows.map(({ kind, name, ...rest }) => ({ target: { kind, name }, ...rest })),
+    openWriterAgeMs: open!.ageMs,
+  };
+}
+
+const parked = statement(
+  `select id::text, event_id::text as "eventId", target_kind as kind, target_name as name, key, type, payload, refusals,
+     failure_code as "failureCode", failure_message as "failureMessage", extract(epoch from parked_at)::float8 * 1000 as "parkedAtMs"
+   from tuntas.outbox where parked_at is not null and ($1::text is null or (target_kind = $1 and target_name = $2)) order by id limit $3`,
+);
+
+/** Parked rows, oldest first. */
+export async function listParked(
+  sql: Transaction,
+  { target, rowsMax = 100 }: { target?: TargetName; rowsMax?: number } = {},
+): Promise<ParkedRow[]> {
+  const rows = await join(sql).run<TargetName & Omit<ParkedRow, "target"> & {}>(parked, [
+    target?.kind ?? null,
+    target?.name ?? null,
+    rowsMax,
+  ]);
+  return rows.map(({ kind, name, ...rest }) => ({ target: { kind, name }, ...rest }));
+}
+
+const unpark = statement(
+  `update tuntas.outbox set parked_at = null, refusals = 0, due_at = tuntas.now(), failure_code = null, failure_message = null
+   where parked_at is not null and ($1::text is null or (target_kind = $1 and target_name = $2)) and ($3::bigint[] is null or id = any($3))
+   returning id`,
+);
+
+export interface PutBackFilter {
+  readonly target?: TargetName;
+  readonly ids?: readonly string[];
+}
+
+/** Puts parked rows back, all of them or those that match; answers how many. They have all their tries again. */
+export async function putBack(sql: Transaction, { target, ids }: PutBackFilter = {}): Promise<number> {
+  const runner: Runner = join(sql);
+  const rows = await runner.run(unpark, [target?.kind ?? null, target?.name ?? null, ids ?? null]);
+  if (rows.length > 0) await notifyRelays(runner);
+  return rows.length;
+}

@@ -1,0 +1,86 @@
+// What a caller of the outbox sees: what can be announced, how it is tried, and the error codes.
+import { catalogue } from "../core/error.ts";
+import type { Duration } from "../core/duration.ts";
+import type { TargetName } from "../engine/target.ts";
+
+export interface NewAnnouncement {
+  readonly target: TargetName;
+  /** Announcements of one target and key are published in their order; without a key there is none. */
+  readonly key?: string;
+  /** What happened, such as `OrderPlaced`. */
+  readonly type?: string;
+  /** Text, given to the target byte for byte. */
+  readonly payload: string;
+  /** A uuid that every delivery carries; made where it is not given. */
+  readonly eventId?: string;
+}
+
+export interface Added {
+  readonly id: string;
+  readonly eventId: string;
+}
+
+/** How a target's refusals are taken. An unreachable target costs a row nothing. */
+export interface RefusalPolicy {
+  /** A row is parked after so many refusals of its own. */
+  readonly refusalsMax: number;
+  readonly backoff: { readonly baseMs: number; readonly maxMs: number };
+}
+
+export interface TargetStatus {
+  readonly target: TargetName;
+  readonly waiting: number;
+  readonly parked: number;
+  /** How long the oldest waiting row has waited; null where none waits. */
+  readonly oldestAgeMs: number | null;
+}
+
+export interface OutboxStatus {
+  readonly targets: readonly TargetStatus[];
+  /** How long the oldest open transaction that has written to the outbox has been open; its rows cannot be seen yet. */
+  readonly openWriterAgeMs: number | null;
+}
+
+export interface ParkedRow extends Added {
+  readonly target: TargetName;
+  readonly key: string | null;
+  readonly type: string | null;
+  readonly payload: string;
+  readonly refusals: number;
+  readonly failureCode: string;
+  readonly failureMessage: string;
+  readonly parkedAtMs: number;
+}
+
+export interface HttpEndpoint {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How long one request may take; 10s by default. */
+  readonly timeout?: Duration;
+  /** Status codes by which the endpoint says that it took the event before; none by default. */
+  readonly duplicateStatus?: readonly number[];
+}
+
+export const outboxErrors = catalogue({
+  TUNTAS_OUTBOX_INVALID: {
+    meaning: "An announcement has no target, or a text that cannot be stored.",
+    remedy: "Name target kind and name; give key, type and payload as text without NUL or lone surrogates.",
+  },
+  TUNTAS_OUTBOX_REFUSED: {
+    meaning: "The target refused an announcement for what it says.",
+    remedy: "After its last try the row is parked: see its failure, mend the cause, and put it back.",
+  },
+  TUNTAS_OUTBOX_UNAVAILABLE: {
+    meaning: "The target could not be reached or could not answer; the row waits and loses no try.",
+    remedy: "See that the target runs; the relay tries again by itself.",
+    retryable: true,
+  },
+  TUNTAS_START_INVALID: {
+    meaning: "A workflow's start is not small, stable and complete.",
+    remedy: "Give ids and times of the command as text, no documents; the step loads current data itself.",
+  },
+  TUNTAS_START_CONFLICT: {
+    meaning: "The command or the execution name was used before, for another start.",
+    remedy: "Use a new command id for a new start.",
+  },
+});

@@ -1,0 +1,182 @@
+// The outbox's statements. A relay claims a target's rows under that target's advisory lock, taken in a statement of its
+// own: the claim then sees every earlier claim, which is what keeps a key's rows in order between relays.
+import type { Announcement, TargetName } from "../engine/target.ts";
+import { statement } from "../pg/database.ts";
+import type { Runner } from "../pg/join.ts";
+
+const insert = statement(
+  `insert into tuntas.outbox (event_id, target_kind, target_name, key, type, payload, created_at, due_at)
+   select e, k, n, key, type, p, tuntas.now(), tuntas.now()
+   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) with ordinality as u(e, k, n, key, type, p, ord)
+   order by ord returning id::text`,
+);
+
+/** Stores announcements in their order; answers their ids. */
+export async function insertRows(tx: Runner, rows: readonly Announcement[]): Promise<string[]> {
+  const stored = await tx.run<{ id: string }>(insert, [
+    rows.map((row) => row.eventId),
+    rows.map((row) => row.target.kind),
+    rows.map((row) => row.target.name),
+    rows.map((row) => row.key),
+    rows.map((row) => row.type),
+    rows.map((row) => row.payload),
+  ]);
+  return stored.map((row) => row.id);
+}
+
+// The channel carries the schema's name, which is where the table's own is.
+const notify = statement(
+  `select pg_notify(relnamespace::regnamespace::text || '.outbox', '') from pg_class where oid = 'tuntas.outbox'::regclass`,
+);
+
+/** Wakes the relays at the commit. */
+export const notifyRelays = (tx: Runner) => tx.run(notify);
+
+// One look-up in the index a target, however many rows wait.
+const targets = statement(
+  `with recursive t as (
+     (select target_kind, target_name from tuntas.outbox where parked_at is null order by target_kind, target_name limit 1)
+     union all
+     select n.* from t cross join lateral (
+       select o.target_kind, o.target_name from tuntas.outbox o
+       where o.parked_at is null and (o.target_kind, o.target_name) > (t.target_kind, t.target_name)
+       order by o.target_kind, o.target_name limit 1) n
+   )
+   select t.target_kind as kind, t.target_name as name,
+     extract(epoch from tuntas.now() - (select o.created_at from tuntas.outbox o where o.target_kind = t.target_kind
+       and o.target_name = t.target_name and o.parked_at is null order by o.id limit 1))::float8 * 1000 as "oldestAgeMs"
+   from t`,
+);
+
+export interface WaitingTarget extends TargetName {
+  readonly oldestAgeMs: number;
+}
+
+/** The targets for which rows wait. */
+export const waitingTargets = (sql: Runner): Promise<WaitingTarget[]> => sql.run<WaitingTarget & {}>(targets);
+
+const lock = statement(
+  `select pg_try_advisory_xact_lock(hashtextextended('outbox ' || 'tuntas.outbox'::regclass::oid || ' ' || $1::text || chr(31) || $2::text, 0)) as got`,
+);
+
+/** Whether this transaction is now the only one that claims rows of the target. */
+export async function lockTarget(tx: Runner, { kind, name }: TargetName): Promise<boolean> {
+  return (await tx.run<{ got: boolean }>(lock, [kind, name]))[0]!.got;
+}
+
+export interface OutboxRow extends Omit<Announcement, "target"> {
+  readonly id: string;
+  readonly fence: string;
+  readonly refusals: number;
+}
+
+// A key is kept back by a row of it that is on its way with a live owner, or that waits for another try. Measured with
+// 100,000 rows behind one refused row: the claim of the others takes 30 ms.
+const free = `(o.claimed_until is null or o.claimed_until <= tuntas.now()
+  or not exists (select from tuntas.process p where p.id = o.claimed_by and p.expires_at > tuntas.now()))`;
+
+const claim = statement(
+  `with kept as materialized (
+     select distinct o.key from tuntas.outbox o
+     where o.target_kind = $1 and o.target_name = $2 and o.parked_at is null and (o.claimed_until is not null or o.failure_code is not null)
+       and o.key is not null and (not ${free} or o.due_at > tuntas.now())
+   ), picked as materialized (
+     select o.id from tuntas.outbox o
+     where o.target_kind = $1 and o.target_name = $2 and o.parked_at is null and o.due_at <= tuntas.now() and ${free}
+       and (o.key is null or o.key <> all(array(select key from kept)))
+     order by o.id limit $3
+   ), taken as (
+     update tuntas.outbox o set claimed_by = $4::bigint, claimed_until = tuntas.now() + make_interval(secs => $5::float8), fence = nextval('tuntas.fence')
+     where o.id = any(array(select id from picked))
+     returning o.id, o.fence::text, o.event_id::text as "eventId", o.key, o.type, o.payload, o.refusals
+   )
+   select id::text, fence, "eventId", key, type, payload, refusals from taken order by taken.id`,
+);
+
+export interface ClaimOptions {
+  readonly owner: string;
+  readonly rowsMax: number;
+  readonly leaseMs: number;
+}
+
+/** Claims the target's next rows, in order; the target must be locked. */
+export function claimRows(
+  tx: Runner,
+  { kind, name }: TargetName,
+  { owner, rowsMax, leaseMs }: ClaimOptions,
+): Promise<OutboxRow[]> {
+  return tx.run<OutboxRow & {}>(claim, [kind, name, rowsMax, owner, leaseMs / 1000]);
+}
+
+export interface Published {
+  readonly id: string;
+  readonly fence: string;
+  readonly duplicate: boolean;
+  readonly reference: string | undefined;
+}
+
+const publish = statement(
+  `with gone as (
+     delete from tuntas.outbox o using unnest($1::bigint[], $2::bigint[], $3::boolean[], $4::text[]) as u(id, fence, duplicate, reference)
+     where o.id = u.id and o.fence = u.fence
+     returning o.id, o.event_id, o.target_kind, o.target_name, o.key, o.type, o.created_at, u.duplicate, u.reference
+   ), kept as (
+     insert into tuntas.outbox_published (id, event_id, target_kind, target_name, key, type, created_at, published_at, duplicate, reference)
+     select id, event_id, target_kind, target_name, key, type, created_at, tuntas.now(), duplicate, reference from gone
+   )
+   select id::text, extract(epoch from tuntas.now() - created_at)::float8 * 1000 as "ageMs" from gone`,
+);
+
+/** Ends rows as published; answers those that were still this relay's. */
+export function publishRows(
+  sql: Runner,
+  rows: readonly Published[],
+): Promise<{ id: string; ageMs: number }[]> {
+  return sql.run<{ id: string; ageMs: number }>(publish, [
+    rows.map((row) => row.id),
+    rows.map((row) => row.fence),
+    rows.map((row) => row.duplicate),
+    rows.map((row) => row.reference ?? null),
+  ]);
+}
+
+export interface Returned {
+  readonly id: string;
+  readonly fence: string;
+  /** Counts as the row's own refusal. */
+  readonly refused: boolean;
+  readonly park: boolean;
+  readonly delayMs: number;
+  /** Why it comes back; undefined where it was not even tried. */
+  readonly failure?: { readonly code: string; readonly message: string } | undefined;
+}
+
+const giveBack = statement(
+  `update tuntas.outbox o set claimed_by = null, claimed_until = null, fence = null,
+     refusals = refusals + u.refused::int, due_at = tuntas.now() + make_interval(secs => u.delay),
+     parked_at = case when u.park then tuntas.now() end,
+     failure_code = coalesce(u.code, o.failure_code), failure_message = coalesce(u.message, o.failure_message)
+   from unnest($1::bigint[], $2::bigint[], $3::boolean[], $4::boolean[], $5::float8[], $6::text[], $7::text[]) as u(id, fence, refused, park, delay, code, message)
+   where o.id = u.id and o.fence = u.fence returning o.id::text`,
+);
+
+/** Gives rows back, to be tried again or parked; answers those that were still this relay's. */
+export function returnRows(sql: Runner, rows: readonly Returned[]): Promise<{ id: string }[]> {
+  return sql.run<{ id: string }>(giveBack, [
+    rows.map((row) => row.id),
+    rows.map((row) => row.fence),
+    rows.map((row) => row.refused),
+    rows.map((row) => row.park),
+    rows.map((row) => row.delayMs / 1000),
+    rows.map((row) => row.failure?.code ?? null),
+    rows.map((row) => row.failure?.message ?? null),
+  ]);
+}
+
+const forget = statement(
+  `delete from tuntas.outbox_published where ctid = any(array(
+     select ctid from tuntas.outbox_published where published_at < tuntas.now() - make_interval(secs => $1::float8) order by published_at limit 10000))`,
+);
+
+/** Forgets what was published longer ago than this. */
+export const forgetPublished = (sql: Runner, olderMs: number) => sql.run(forget, [olderMs / 1000]);

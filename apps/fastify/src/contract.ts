@@ -16,6 +16,11 @@ export interface TuntasHttpOptions {
   readonly inFlightMax?: number;
   /** New requests are answered 503 while the event loop is later than this; 1s by default. */
   readonly eventLoopDelayMax?: Duration;
+  /**
+   * How long requests are still taken after `drain` began and /readyz says no: what was on its way, and what a load
+   * balancer sends until it notices. 250ms by default; behind a load balancer, the time that it needs.
+   */
+  readonly linger?: Duration;
   /** How long the database may take to answer /readyz; 1s by default. */
   readonly readyTimeout?: Duration;
   /** For how long the first answer to an Idempotency-Key is repeated; 24h by default. */
@@ -47,8 +52,8 @@ declare module "fastify" {
   }
   interface FastifyInstance {
     /**
-     * Ends the service's work: not ready any more, no new connections, what is in flight is answered.
-     * Close the server afterwards.
+     * Ends the service's work: not ready any more, then no new requests, what is in flight is answered. Health and
+     * metrics answer until the server is closed afterwards.
      */
     drain(): Promise<void>;
   }

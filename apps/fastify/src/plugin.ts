@@ -40,6 +40,7 @@ async function register(server: FastifyInstance, options: TuntasHttpOptions): Pr
   const traffic = directTraffic(server, {
     inFlightMax: options.inFlightMax ?? 512,
     eventLoopDelayMaxMs: toMs(options.eventLoopDelayMax ?? "1s"),
+    lingerMs: toMs(options.linger ?? "250ms"),
     log,
     onShed: meter.shed,
   });

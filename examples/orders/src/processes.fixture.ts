@@ -2,7 +2,9 @@
 // with their log lines as things to wait for.
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 
@@ -152,3 +154,54 @@ export const place = async (url: string, customerId = "cust_1"): Promise<Accepte
 
 export const statusOf = async (url: string, orderId: string): Promise<string> =>
   ((await (await fetch(`${url}/orders/${orderId}`)).json()) as Accepted).status;
+
+/** Looks until it is so; for what only the database can tell. */
+export async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(20);
+}
+
+export interface FreezableDatabase {
+  readonly url: string;
+  /** From now on nothing passes: connections stay open and say nothing. */
+  freeze(): void;
+  thaw(): void;
+  close(): void;
+}
+
+/** A database as it looks when its machine hangs. */
+export async function freezable(databaseUrl: string): Promise<FreezableDatabase> {
+  const target = new URL(databaseUrl);
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let frozen = false;
+  const hold = ([here, there]: readonly [Socket, Socket]) =>
+    [here, there].forEach((socket) => (frozen ? socket.pause() : socket.resume()));
+  const server = createServer((here) => {
+    const there = connect(Number(target.port), target.hostname);
+    const pair = [here, there] as const;
+    pairs.add(pair);
+    for (const [from, to] of [
+      [here, there],
+      [there, here],
+    ] as const) {
+      from.on("data", (chunk) => to.write(chunk));
+      from.on("error", () => to.destroy());
+      from.on("close", () => to.destroy());
+    }
+    hold(pair);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  target.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const set = (value: boolean) => {
+    frozen = value;
+    pairs.forEach(hold);
+  };
+  return {
+    url: target.href,
+    freeze: () => set(true),
+    thaw: () => set(false),
+    close() {
+      server.close();
+      for (const pair of pairs) pair.forEach((socket) => socket.destroy());
+    },
+  };
+}

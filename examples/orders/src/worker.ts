@@ -22,9 +22,7 @@ runMain(async () => {
     { log },
   );
   const { adminPort } = workerConfig();
-  const port =
-    adminPort === undefined
-      ? undefined
-      : await listenAt(admin, { host: "127.0.0.1", port: adminPort, variable: "APP_ADMIN_PORT" });
-  log.info({ event: "service.ready", ...(port !== undefined && { port }) }, "the order worker works");
+  const at = { host: "127.0.0.1", variable: "APP_ADMIN_PORT" };
+  const port = adminPort === undefined ? undefined : await listenAt(admin, { ...at, port: adminPort });
+  log.info({ event: "service.ready", port }, "the order worker works");
 });

@@ -108,11 +108,11 @@ async function killWorker(slot, env, url) {
   const at = performance.now();
   slot.process.kill("SIGKILL");
   const running = [...slot.running];
+  for (const id of running) interrupted.set(id, at);
   // What had its effect already is not waited for; the rest must be begun again by somebody else.
   await onDatabase(url, async (client) => {
     const { rows } = await client.query("select id from crash.effect where id = any($1)", [running]);
-    const finished = new Set(rows.map((row) => row.id));
-    for (const id of running) if (!finished.has(id)) interrupted.set(id, at);
+    for (const { id } of rows) interrupted.delete(id);
   });
   void startWorker(slot, env);
 }

@@ -6,7 +6,7 @@ import { isTransient } from "../../pg/faults.ts";
 import type { QueueRecord } from "../contract.ts";
 import { queueErrors } from "../contract.ts";
 import type { WorkerDefinition } from "../declaration.ts";
-import { busy, done, duplicate, Outcome, outcomeOfReturned, outcomeOfThrown } from "../outcome.ts";
+import { busy, done, duplicate, Outcome, outcomeOfReturned, outcomeOfThrown, retry } from "../outcome.ts";
 import { queueSignals } from "../signals.ts";
 import type { SettlePolicy, Settlement } from "../state.ts";
 import { decide, fingerprint } from "../state.ts";
@@ -120,16 +120,20 @@ async function invoke<T>(work: () => T): Promise<Awaited<T>> {
 }
 
 function makeContext(deps: AttemptDeps, item: Taken): AttemptContext {
-  const { database, queue, log } = deps;
+  const { database, queue, log, timeoutMs } = deps;
   return new AttemptContext({
     message: item.held,
     correlationId: item.correlationId,
     log,
     queueName: queue.name,
     openTransaction: () =>
-      openTransaction({ database, claim: item.held, fifo: queue.fifo, command: item.command }),
+      openTransaction({ database, claim: item.held, fifo: queue.fifo, command: item.command, timeoutMs }),
   });
 }
+
+// The database's fault, not the message's, so it does not wait longer each time. Where the commit did take place after
+// all, the fence is gone and this retry moves nothing.
+const lostCommit = retry({ code: "TUNTAS_DATABASE_UNREACHABLE", message: "the commit was lost", after: "200ms" });
 
 interface Result {
   readonly outcome: Outcome;
@@ -149,7 +153,13 @@ async function settleReturned(
   }
   if (context.transaction) return settleCommit(deps, item, durationMs, () => commitOwn(context));
   if (context.writes.length > 0) {
-    const job = { claim: item.held, fifo: deps.queue.fifo, command: item.command, writes: context.writes };
+    const job = {
+      claim: item.held,
+      fifo: deps.queue.fifo,
+      command: item.command,
+      writes: context.writes,
+      timeoutMs: deps.timeoutMs,
+    };
     return settleCommit(deps, item, durationMs, async () => {
       const ending = await deps.writer.add(job);
       if (ending.kind === "failed") throw ending.cause;
@@ -191,10 +201,9 @@ async function settleCommit(
   commit: () => Promise<Ending>,
 ): Promise<void> {
   const ending = await commit().catch((cause: unknown) => {
-    // Where the commit did take place after all, the fence is gone and this retry moves nothing.
-    if (isTransient(cause))
-      deps.log.warn({ cause, queue: deps.queue.name }, "a commit was lost; the attempt is tried again");
-    return outcomeOfThrown(cause);
+    if (!isTransient(cause)) return outcomeOfThrown(cause);
+    deps.log.warn({ cause, queue: deps.queue.name }, "a commit was lost; the attempt is tried again");
+    return lostCommit;
   });
   if (ending === "lost") return announceLost(deps, item);
   if (ending !== "committed")

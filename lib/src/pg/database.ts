@@ -96,6 +96,12 @@ async function inspectPatiently(options: DatabaseOptions): ReturnType<typeof ins
   }
 }
 
+/** Closes a connection that may be in the middle of a statement; the pool would wait for its end. */
+export function dropClient(client: pg.PoolClient): void {
+  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  client.release(true);
+}
+
 async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
   try {
     await client.query("begin");

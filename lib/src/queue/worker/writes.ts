@@ -4,19 +4,20 @@
 import type { PoolClient } from "pg";
 import { coalescer } from "../../core/coalesce.ts";
 import type { Statement } from "../../pg/contract.ts";
-import type { Database } from "../../pg/database.ts";
+import { dropClient, type Database } from "../../pg/database.ts";
 import { isConnectionLost, isTransient } from "../../pg/faults.ts";
 import type { Claim } from "../contract.ts";
 import type { CommandKey } from "../store/settle.ts";
 import { acknowledgement, commandRecordOrRaise, groupRefresh } from "../store/settle.ts";
 import type { Write } from "./context.ts";
-import type { Ending } from "./transaction.ts";
+import { beginText, type Ending } from "./transaction.ts";
 
 export interface WriteJob {
   readonly claim: Claim & { readonly groupId: string | null };
   readonly fifo: boolean;
   readonly command: CommandKey | undefined;
   readonly writes: readonly Write[];
+  readonly timeoutMs: number;
 }
 
 /** How a job ended; `failed` carries why, and nothing of it was written. */
@@ -95,7 +96,7 @@ export function makeWriter(database: Database) {
     const client = await database.handlerClient();
     let broken = true;
     try {
-      const begun = client.query("begin; set local lock_timeout = '3s'");
+      const begun = client.query(beginText(Math.max(...jobs.map((job) => job.timeoutMs))));
       const [endings] = await Promise.all([runJobs(client, jobs), begun]);
       const { command } = await client.query("commit");
       if (command !== "COMMIT") throw new Error("the shared transaction had failed before its commit");
@@ -107,7 +108,8 @@ export function makeWriter(database: Database) {
           () => (broken = false),
           () => undefined,
         );
-      client.release(broken);
+      if (broken) dropClient(client);
+      else client.release();
     }
   }
 

@@ -6,6 +6,7 @@ import type { Decision, Event, ExecutionState, JsonObject } from "./contract.ts"
 import { next } from "./next.ts";
 import { compileMachine } from "./parse.ts";
 import { simulate, type TaskStep } from "./simulate.ts";
+import { validateDefinition } from "./validate/index.ts";
 
 const lambda = "arn:aws:lambda:us-east-1:000000000000:function:work";
 
@@ -125,5 +126,33 @@ it("numbers its history without a gap, and ends with exactly one ending", async 
       },
     ),
     { numRuns: 250 },
+  );
+});
+
+const junk = fc.oneof(
+  fc.jsonValue({ maxDepth: 1 }),
+  fc.constantFrom<unknown>("$.", "States.Nope(", "{% ( %}", "$[?(@.a)]", {}, [[]]),
+);
+
+/** The definition with the value at the n-th place of it replaced. */
+function spoil(definition: JsonObject, place: number, value: unknown): string {
+  let total = 0;
+  JSON.stringify(definition, (_key, each: unknown) => {
+    total++;
+    return each;
+  });
+  let at = 0;
+  return JSON.stringify(definition, (_key, each: unknown) => (at++ === place % total ? value : each)) ?? "";
+}
+
+it("never fails at a definition, and runs whatever it finds no fault in", async () => {
+  await fc.assert(
+    fc.asyncProperty(machine, fc.nat(), junk, async (definition, place, value) => {
+      const text = spoil(definition, place, value);
+      if (validateDefinition(text).length > 0) return;
+      const tasks = (): TaskStep[] => [{ does: "fail", error: "Boom" }];
+      await simulate(JSON.parse(text) as JsonObject, { items: [1] }, { tasks });
+    }),
+    { numRuns: 1000 },
   );
 });

@@ -5,11 +5,13 @@ import type { ExecutionType, Json, JsonObject } from "../contract.ts";
 import { exceedsBytes, limits } from "../limits.ts";
 import { isObject } from "../path/evaluate.ts";
 import { PathSyntaxError } from "../path/parse.ts";
+import { compileMachine, compileState } from "../parse.ts";
 import { syntaxErrorOf } from "../query/evaluator.ts";
 import { expressionOf } from "../query/jsonata.ts";
 import { compileReference } from "../query/jsonpath.ts";
 import { resourceOf } from "../states/task.ts";
 import { parseTimestamp } from "../timestamp.ts";
+import { checkFieldTypes } from "./fields.ts";
 import { isKnownIntegration } from "./integrations.ts";
 
 export interface Diagnostic {
@@ -79,18 +81,28 @@ function validateMachine(definition: JsonObject, type: ExecutionType): readonly 
   const report = reporter(diagnostics);
   const machineLanguage = (definition.QueryLanguage as string | undefined) ?? "JSONPath";
   checkMachine(definition, "", { report, type, machineLanguage });
+  if (diagnostics.length === 0) checkCompiles(() => compileMachine(definition), "/", report);
   return diagnostics;
 }
 
 /** One state by itself, as TestState takes it. */
 export function validateState(state: JsonObject, machineLanguage = "JSONPath"): readonly Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
-  checkState(state, "/States/StateName", {
-    report: reporter(diagnostics),
-    type: "STANDARD",
-    machineLanguage,
-  });
+  const report = reporter(diagnostics);
+  const location = "/States/StateName";
+  checkState(state, location, { report, type: "STANDARD", machineLanguage });
+  if (diagnostics.length === 0)
+    checkCompiles(() => compileState("StateName", state, machineLanguage), location, report);
   return diagnostics;
+}
+
+/** The last word: a definition is valid only if it compiles. */
+function checkCompiles(compile: () => unknown, location: string, report: Report): void {
+  try {
+    compile();
+  } catch (error) {
+    report(location, `The definition cannot be read: ${(error as Error).message}`);
+  }
 }
 
 const reporter =
@@ -113,7 +125,8 @@ function checkMachine(definition: JsonObject, at: string, context: Context): voi
     if (isObject(state)) checkState(state, location, context);
     else context.report(location, "A state must be a JSON object");
   }
-  checkTransitions(states, startAt as string, at, context.report);
+  if (typeof startAt !== "string") return context.report(`${at}/StartAt`, "Value must be a string");
+  checkTransitions(states, startAt, at, context.report);
 }
 
 const stateTypes = ["Task", "Wait", "Pass", "Succeed", "Fail", "Choice", "Parallel", "Map"];
@@ -125,6 +138,7 @@ function checkState(state: JsonObject, at: string, context: Context): void {
       `The field 'Type' should have one of these values: [${stateTypes.join(", ")}]`,
     );
   }
+  checkFieldTypes(state, at, context.report);
   const language = (state.QueryLanguage as string | undefined) ?? context.machineLanguage;
   if (context.machineLanguage === "JSONata" && language === "JSONPath") {
     context.report(at, "'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine");
@@ -189,9 +203,11 @@ function checkParallel(state: JsonObject, at: string, context: Context): void {
   const branches = state.Branches;
   if (!Array.isArray(branches) || branches.length === 0)
     return context.report(`${at}/Branches`, "Value cannot be empty");
-  (branches as readonly JsonObject[]).forEach((branch, i) =>
-    checkMachine(branch, `${at}/Branches[${i}]`, context),
-  );
+  (branches as readonly Json[]).forEach((branch, i) => {
+    const location = `${at}/Branches[${i}]`;
+    if (isObject(branch)) checkMachine(branch, location, context);
+    else context.report(location, "A branch must be a JSON object");
+  });
 }
 
 function checkMap(state: JsonObject, at: string, context: Context): void {
@@ -205,15 +221,15 @@ function checkMap(state: JsonObject, at: string, context: Context): void {
 function targetsOf(state: JsonObject): readonly { readonly path: string; readonly target: string }[] {
   const own = ["Next", "Default"].map((path) => ({ path, target: state[path] }));
   const listed = ["Choices", "Catch"].flatMap((field) =>
-    ((state[field] as readonly JsonObject[] | undefined) ?? []).map((each, i) => ({
-      path: `${field}[${i}]/Next`,
-      target: each.Next,
-    })),
+    objectsIn(state[field]).map((each, i) => ({ path: `${field}[${i}]/Next`, target: each.Next })),
   );
   return [...own, ...listed].filter(
     (each): each is { path: string; target: string } => typeof each.target === "string",
   );
 }
+
+const objectsIn = (value: Json | undefined): readonly JsonObject[] =>
+  Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : [];
 
 function checkTransitions(states: JsonObject, startAt: string, at: string, report: Report): void {
   const code = "MISSING_TRANSITION_TARGET";

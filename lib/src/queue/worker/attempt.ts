@@ -133,7 +133,11 @@ function makeContext(deps: AttemptDeps, item: Taken): AttemptContext {
 
 // The database's fault, not the message's, so it does not wait longer each time. Where the commit did take place after
 // all, the fence is gone and this retry moves nothing.
-const lostCommit = retry({ code: "TUNTAS_DATABASE_UNREACHABLE", message: "the commit was lost", after: "200ms" });
+const lostCommit = retry({
+  code: "TUNTAS_DATABASE_UNREACHABLE",
+  message: "the commit was lost",
+  after: "200ms",
+});
 
 interface Result {
   readonly outcome: Outcome;
@@ -231,10 +235,11 @@ function writeSettlement(
   settlement: Settlement,
   outcome: Outcome,
 ): Promise<boolean> {
+  const { queueId, id, fence } = held;
+  if (settlement.kind === "done")
+    return settler.done({ queueId, id, fence, command: outcome.kind === "done" ? command : undefined }, fifo);
   const failure = failureOf(outcome, schemaVersion);
   switch (settlement.kind) {
-    case "done":
-      return settler.done({ ...held, command: outcome.kind === "done" ? command : undefined }, fifo);
     case "retry":
       return settler.retry(
         { ...held, delayMs: settlement.delayMs, failure: settlement.counts ? failure : undefined },

@@ -2,7 +2,7 @@
 // commits before the answer goes out, so that nobody is told of what did not happen.
 import { codedDatabaseError, isTransactionControl, type Database } from "tuntas";
 import { queueErrors } from "tuntas/queue";
-import type { RequestTx } from "./contract.ts";
+import { httpErrors, type RequestTx } from "./contract.ts";
 
 /** A statement with the schema name `tuntas.`, and its values. */
 export interface Bound {
@@ -24,6 +24,9 @@ export interface RequestTransaction {
 }
 
 const giveUpMs = 500;
+
+/** By its statement_timeout, which is the request's budget. */
+const isCancelled = (cause: unknown): boolean => (cause as { code?: unknown } | null)?.code === "57014";
 
 export function openRequestTransaction(database: Database, budgetMs: number): RequestTransaction {
   let client: Client | undefined;
@@ -58,7 +61,10 @@ export function openRequestTransaction(database: Database, budgetMs: number): Re
     try {
       return await work(await ready());
     } catch (cause) {
-      throw codedDatabaseError(cause);
+      if (!isCancelled(cause)) throw codedDatabaseError(cause);
+      throw httpErrors.error("TUNTAS_HTTP_BUDGET", "a statement took longer than the request's budget", {
+        cause,
+      });
     }
   }
 

@@ -171,12 +171,13 @@ export interface FreezableDatabase {
 /** A database as it looks when its machine hangs. */
 export async function freezable(databaseUrl: string): Promise<FreezableDatabase> {
   const target = new URL(databaseUrl);
+  const { port, hostname } = target;
   const pairs = new Set<readonly [Socket, Socket]>();
   let frozen = false;
   const hold = ([here, there]: readonly [Socket, Socket]) =>
     [here, there].forEach((socket) => (frozen ? socket.pause() : socket.resume()));
   const server = createServer((here) => {
-    const there = connect(Number(target.port), target.hostname);
+    const there = connect(Number(port), hostname);
     const pair = [here, there] as const;
     pairs.add(pair);
     for (const [from, to] of [

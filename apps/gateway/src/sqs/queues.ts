@@ -123,8 +123,12 @@ export async function getQueueAttributes(
   call: Call,
   input: Input<"getAttributes">,
 ) {
-  const queue = await findQueue(catalog, call, input.QueueUrl);
+  const known = await findQueue(catalog, call, input.QueueUrl);
   const names = expandNames(input.AttributeNames ?? []);
+  if (names.length === 0) return {};
+  // What another process has just changed is not in this one's cache yet.
+  const [queue] = await catalog.byId([known.id]);
+  if (!queue) throw queueMissing();
   const counts = needsCounts(names) ? await catalog.count(queue) : undefined;
   const texts = renderAttributes(queue, names, counts);
   return Object.keys(texts).length > 0 ? { Attributes: texts } : {};

@@ -136,7 +136,11 @@ export function makeReceiver(context: QueueContext): Receiver {
     const messages = queue.fifo
       ? await claimFifo(queue, request)
       : await claimsOf(queue.id, request.visibilitySeconds).add(request);
-    if (messages.length > 0) due.note((request.visibilitySeconds ?? queue.visibilitySeconds) * 1000);
+    if (messages.length === 0) return messages;
+    const visibilitySeconds = request.visibilitySeconds ?? queue.visibilitySeconds;
+    due.note(visibilitySeconds * 1000);
+    // Visible again at once: before the answer, so that the next receive finds them in whichever process it runs.
+    if (visibilitySeconds === 0) await due.sweep();
     return messages;
   }
 

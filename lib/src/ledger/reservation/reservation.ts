@@ -7,13 +7,16 @@ import { checkKey } from "../canonical.ts";
 import { ledgerErrors } from "../contract.ts";
 import type { MoveAnswer, Reservation, ReserveAnswer, ReserveOptions } from "./contract.ts";
 import type { Act } from "./state.ts";
-import { verdictOf } from "./state.ts";
+import { stateNow, verdictOf } from "./state.ts";
 import type { ReservationRow } from "./store.ts";
 import { findHeld, findReservation, lapseOf, moves, takeUnit } from "./store.ts";
 
 const triesMax = 3;
 
-const plain = ({ overdue: _, ...reservation }: ReservationRow): Reservation => reservation;
+const plain = ({ overdue, state, ...reservation }: ReservationRow): Reservation => ({
+  ...reservation,
+  state: stateNow(state, overdue),
+});
 
 function checkOptions({ kind, resource, holder, capacity = 1 }: ReserveOptions): void {
   checkKey("kind", kind);
@@ -63,7 +66,7 @@ async function act(
       "TUNTAS_RESERVATION_MISSING",
       `expected a reservation, got the unknown id ${id}`,
     );
-  const verdict = verdictOf(name, found.state, found.overdue);
+  const verdict = verdictOf(name, stateNow(found.state, found.overdue));
   if (verdict === "was so already") return { status: "duplicate", reservation: plain(found) };
   const label = `reservation ${id} of ${found.kind} ${found.resource}`;
   if (verdict === "expired") {

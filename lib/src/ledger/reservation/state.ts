@@ -9,12 +9,13 @@ const results: Readonly<Partial<Record<Act, ReservationState>>> = {
   release: "released",
 };
 
-/** Releasing what ran out is harmless; confirming or renewing it is not. */
-export function verdictOf(act: Act, state: ReservationState, overdue: boolean): Verdict {
+/** What ran out is expired, whether or not a sweep has been by. Releasing it is harmless; confirming or renewing it is not. */
+export const stateNow = (state: ReservationState, overdue: boolean): ReservationState =>
+  state === "reserved" && overdue ? "expired" : state;
+
+export function verdictOf(act: Act, state: ReservationState): Verdict {
+  if (state === "reserved") return "moves";
   if (state === results[act]) return "was so already";
-  if (state === "expired" || (state === "reserved" && overdue)) {
-    if (act !== "release") return "expired";
-    return state === "reserved" ? "moves" : "was so already";
-  }
-  return state === "reserved" ? "moves" : "wrong state";
+  if (state === "expired") return act === "release" ? "was so already" : "expired";
+  return "wrong state";
 }

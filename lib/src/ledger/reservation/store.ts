@@ -71,9 +71,7 @@ const moving = `update tuntas.reservation set`;
 const still = `where id = $1 and state = 'reserved' and expires_at > tuntas.now() returning ${columns}`;
 
 const confirm = statement(`${moving} state = 'confirmed', confirmed_at = tuntas.now() ${still}`);
-const release = statement(
-  `${moving} state = 'released', released_at = tuntas.now() where id = $1 and state = 'reserved' returning ${columns}`,
-);
+const release = statement(`${moving} state = 'released', released_at = tuntas.now() ${still}`);
 const renew = statement(
   `${moving} expires_at = greatest(expires_at, tuntas.now() + make_interval(secs => $2::float8)) ${still}`,
 );

@@ -115,6 +115,15 @@ async function main(): Promise<void> {
   let client: pg.Client | undefined;
   let closing = false;
   let sleepDone: (() => void) | undefined;
+  // Cut short at the end: a timer that is left keeps the thread, and the process that waits for it.
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      sleepDone = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   let missedSince: number | undefined;
   port.on("message", () => {
     closing = true;
@@ -140,7 +149,7 @@ async function main(): Promise<void> {
     }
     // A little jitter, so that many processes do not beat in step.
     const pauseMs = client ? data.intervalMs * (0.9 + Math.random() * 0.2) : 250;
-    if (!closing) await new Promise<void>((resolve) => ((sleepDone = resolve), setTimeout(resolve, pauseMs)));
+    if (!closing) await pause(pauseMs);
   }
   await client?.end().catch(() => undefined);
   port.close();

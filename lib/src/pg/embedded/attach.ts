@@ -87,7 +87,7 @@ interface ReachOptions {
 
 /** Connects to the data directory's supervisor; starts one, again and again, while there is none. */
 async function reach(dataDir: string, { background = false }: ReachOptions = {}): Promise<Connection> {
-  const supervisor = supervisorStarter(dataDir, background);
+  const supervisor = supervisorStarter(dataDir);
   const giveUpAt = performance.now() + patienceMs;
   while (performance.now() < giveUpAt) {
     const { live } = readRecord(dataDir);
@@ -115,7 +115,7 @@ async function refuseOtherMachine(dataDir: string, live: LiveServer): Promise<vo
 }
 
 /** Keeps one supervisor process in flight. One that ends well has found that another holds the lock. */
-function supervisorStarter(dataDir: string, background: boolean): { ensure(): void } {
+function supervisorStarter(dataDir: string): { ensure(): void } {
   let child: ChildProcess | undefined;
   let endedAt = -Infinity;
   let failure: string | undefined;
@@ -127,7 +127,7 @@ function supervisorStarter(dataDir: string, background: boolean): { ensure(): vo
       child = undefined;
       if (code !== 0 && signal === null) failure = lastWords(dataDir);
     });
-    if (background) started.unref();
+    started.unref(); // who waits for it, waits by looking again
     return started;
   }
   return {

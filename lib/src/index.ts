@@ -26,3 +26,5 @@ export { toMs } from "./core/duration.ts";
 export type { Database } from "./pg/database.ts";
 export { toCoded as codedDatabaseError } from "./pg/faults.ts";
 export { isTransactionControl } from "./queue/worker/transaction.ts";
+export { downstream } from "./engine/downstream.ts";
+export type { Downstream, DownstreamOptions, DownstreamState } from "./engine/downstream.ts";

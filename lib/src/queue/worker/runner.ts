@@ -190,6 +190,8 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
       settling--;
       if (item.command) activeKeys.delete(item.command.key);
       release(item);
+      // Whoever found the cap reached, here or elsewhere, may claim now.
+      if (options.globalConcurrency !== undefined) attemptDeps.wake();
       if (stopping) pump();
     });
     pump();

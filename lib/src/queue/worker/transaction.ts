@@ -152,5 +152,10 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
     }
   }
 
-  return { tx: inSchema({ query } as Queryable, database.schema) as HandlerTx, refusal: () => refusal, commit, rollback };
+  return {
+    tx: inSchema({ query } as Queryable, database.schema) as HandlerTx,
+    refusal: () => refusal,
+    commit,
+    rollback,
+  };
 }

@@ -46,18 +46,27 @@ const isAlive = (pid: number): boolean => {
 };
 
 /** npm runs a shell which runs this process: either may die first, and only the shell's parent tells of npm's death. */
-async function watchParents(onOrphaned: () => void): Promise<void> {
-  const parent = process.ppid;
-  const grandparent = await parentOf(parent);
-  const isOrphan = async () =>
-    process.ppid !== parent ||
-    !isAlive(parent) ||
-    (grandparent !== undefined && (await parentOf(parent)) !== grandparent);
-  const look = async () => {
-    if (await isOrphan()) onOrphaned();
-    else setTimeout(() => void look(), lookMs).unref();
-  };
-  await look();
+interface Family {
+  readonly parent: number;
+  readonly grandparent: Promise<number | undefined>;
+}
+
+const startedByNpm = process.env.npm_command !== undefined || process.env.npm_lifecycle_event !== undefined;
+
+// Looked at when the process begins: later the parent may be gone already, and who took its place would look like it.
+const family: Family | undefined = startedByNpm
+  ? { parent: process.ppid, grandparent: parentOf(process.ppid) }
+  : undefined;
+
+async function isOrphan({ parent, grandparent }: Family): Promise<boolean> {
+  if (process.ppid !== parent || !isAlive(parent)) return true;
+  const before = await grandparent;
+  return before !== undefined && (await parentOf(parent)) !== before;
+}
+
+async function watchParents(of: Family, onOrphaned: () => void): Promise<void> {
+  if (await isOrphan(of)) return onOrphaned();
+  setTimeout(() => void watchParents(of, onOrphaned), lookMs).unref();
 }
 
 /**
@@ -109,14 +118,15 @@ export function runUntilSignal(
   }
 
   for (const signal of Object.keys(signalNumbers) as EndSignal[]) process.on(signal, onSignal);
-  if (process.env.npm_command !== undefined || process.env.npm_lifecycle_event !== undefined)
-    void watchParents(onOrphaned);
+  if (family) void watchParents(family, onOrphaned);
 }
 
 /** Runs what a process begins with; where that fails, says why in words for a person and exits 1. */
 export function runMain(begin: () => Promise<void>): void {
   begin().catch((cause: unknown) => {
-    const text = isTuntasError(cause) ? `${cause.code}: ${cause.message}\n${cause.remedy}` : String((cause as Error)?.stack ?? cause);
+    const text = isTuntasError(cause)
+      ? `${cause.code}: ${cause.message}\n${cause.remedy}`
+      : String((cause as Error)?.stack ?? cause);
     process.stderr.write(`${text}\n`, () => process.exit(1));
   });
 }

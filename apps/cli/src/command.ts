@@ -101,6 +101,8 @@ export class Call {
   }
 
   wrong(message: string): Error {
-    return cliErrors.error("TUNTAS_CLI_USAGE", `tuntas ${this.command.name}: ${message}`, { details: { command: this.command.name } });
+    return cliErrors.error("TUNTAS_CLI_USAGE", `tuntas ${this.command.name}: ${message}`, {
+      details: { command: this.command.name },
+    });
   }
 }

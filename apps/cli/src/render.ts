@@ -61,8 +61,8 @@ export function facts(entries: Readonly<Record<string, Cell>>): string {
 }
 
 /** An instant as people sort and compare it. */
-export const instant = (ms: number | null | undefined): string =>
-  ms == null ? "-" : new Date(ms).toISOString().slice(0, 19).concat("Z");
+export const instant = (ms: number | null): string =>
+  ms === null ? "-" : new Date(ms).toISOString().slice(0, 19).concat("Z");
 
 /** `1 message`, `3 messages`. */
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

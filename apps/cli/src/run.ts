@@ -42,7 +42,7 @@ function explainParse(command: Command, cause: Error): TuntasError {
   const unknown = /Unknown option '(--?[^']+)'/.exec(cause.message)?.[1];
   const fail = (message: string) =>
     cliErrors.error("TUNTAS_CLI_USAGE", message, { details: { command: command.name } });
-  if (unknown === undefined) return fail(cause.message.split("\n")[0]!);
+  if (unknown === undefined) return fail(`tuntas ${command.name}: ${cause.message.split("\n")[0]!}`);
   const names = [...Object.keys(command.options ?? {}), ...Object.keys(everywhere)].map(
     (name) => `--${name}`,
   );

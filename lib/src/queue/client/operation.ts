@@ -143,7 +143,8 @@ async function runSlices(database: Database, operation: Operation, run: Run): Pr
   const size =
     perSecond === undefined ? sliceMax : Math.min(sliceMax, Math.ceil(perSecond / slicesPerSecond));
   let after = "0";
-  for (let left = options.limit ?? Infinity; left > 0 && !signal?.aborted;) {
+  for (let left = options.limit ?? Infinity; left > 0;) {
+    if (signal?.aborted) return;
     const slice = await findCandidates(database, scope, filter, {
       after,
       limit: Math.min(size, left),

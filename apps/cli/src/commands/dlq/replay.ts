@@ -36,7 +36,12 @@ export const dlqReplay: Command = {
     return withPlatform(async ({ queues: { triage, catalog } }) => {
       const to = call.text("to");
       const report = await triage.replay(scopeOf(call), {
-        ...{ filter, reason, perSecond, limit, actor: actorOf(call), signal: abortOnInterrupt() },
+        filter,
+        reason,
+        perSecond,
+        limit,
+        actor: actorOf(call),
+        signal: abortOnInterrupt(),
         destination: to === undefined ? undefined : await catalog.get(scopeOf(call), to),
         dryRun: call.flag("dry-run"),
         effectChecked: call.flag("effect-checked"),

@@ -1,0 +1,96 @@
+// What npm makes of the package: a command in a checkout, and one from the tarball in an empty folder.
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdtemp, mkdir, readdir, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const generousMs = 600_000;
+const windows = process.platform === "win32";
+const run = promisify(execFile);
+
+// As in a shell of its own: not what the npm that runs these tests has set.
+const environment = () => {
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^npm_/i.test(name) && name !== "DATABASE_URL" && name !== "INIT_CWD",
+  );
+  return { ...Object.fromEntries(own), TUNTAS_PORT: "0" };
+};
+
+const npm = (cwd: string, ...args: string[]) => run("npm", args, { cwd, env: environment(), shell: windows });
+const npx = (cwd: string, ...args: string[]) =>
+  run("npx", ["--no-install", ...args], { cwd, env: environment(), shell: windows });
+const quietly = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "tuntas-package-"))));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test(
+  "the tarball installs in an empty folder, without install scripts; its command runs, serves, and ends with npx",
+  { timeout: generousMs },
+  async () => {
+    const { stdout } = await npm(root, "pack", "-w", "lib", "--json", "--pack-destination", folder);
+    const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+    const files = packed.files.map((file) => file.path);
+    expect(files).toEqual(
+      expect.arrayContaining([
+        "README.md",
+        "LICENSE",
+        "bin/tuntas.mjs",
+        "sql/0001-queue.sql",
+        "dist/apps/cli/main.js",
+      ]),
+    );
+    expect(files.filter((file) => /\.test\.|\.fixture\.|tsbuildinfo/.test(file))).toEqual([]);
+
+    const empty = join(folder, "empty");
+    await mkdir(empty);
+    await npm(empty, "install", join(folder, packed.filename), "--ignore-scripts", ...quietly);
+    expect((await npx(empty, "tuntas", "version")).stdout).toMatch(/^tuntas \d+\.\d+\.\d+\n$/);
+
+    const server = spawn("npx", ["--no-install", "tuntas", "serve", "--json"], {
+      cwd: empty,
+      env: environment(),
+      shell: windows,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let text = "";
+    for await (const chunk of server.stdout.iterator({ destroyOnReturn: false }))
+      if ((text += String(chunk)).endsWith("}\n")) break;
+    const { url } = JSON.parse(text) as { url: string };
+    expect((await fetch(`${url}/_tuntas/health`)).status).toBe(200);
+    server.stdout.resume();
+    // npx passes no signal on; the server sees that it is gone, and closes the pipe by ending.
+    const ended = once(server.stdout, "close");
+    server.kill("SIGKILL");
+    await ended;
+    await expect(fetch(url)).rejects.toThrow();
+  },
+);
+
+test(
+  "in a checkout the command is linked by npm ci, says what to run before the build, and runs after it",
+  { timeout: generousMs },
+  async () => {
+    const checkout = join(folder, "checkout");
+    const manifests = ["package.json", "package-lock.json", "lib/package.json", "lib/bin"];
+    for (const group of ["apps", "examples"]) {
+      for (const name of await readdir(join(root, group))) manifests.push(`${group}/${name}/package.json`);
+    }
+    for (const path of manifests) await cp(join(root, path), join(checkout, path), { recursive: true });
+    await npm(checkout, "ci", "--ignore-scripts", "--omit=dev", ...quietly);
+
+    await expect(npx(checkout, "tuntas", "version")).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("npm run build"),
+    });
+    await mkdir(dirname(join(checkout, "lib", "dist")), { recursive: true });
+    await symlink(join(root, "lib", "dist"), join(checkout, "lib", "dist"), "junction");
+    expect((await npx(checkout, "tuntas", "version", "--json")).stdout).toContain('"tuntas"');
+  },
+);

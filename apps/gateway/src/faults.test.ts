@@ -15,6 +15,8 @@ afterAll(async () => {
 
 const json = { "content-type": "application/x-amz-json-1.0" };
 
+const shapeOf = (error: { readonly ["__type"]: string }): string | undefined => error["__type"].split("#")[1];
+
 test("health answers ready", async () => {
   const { status, json: body } = await gateway.http("/_tuntas/health");
   expect([status, body]).toEqual([200, { status: "ready" }]);
@@ -34,7 +36,7 @@ test.each([
   ["an operation of every object", "constructor", {}, "UnknownOperationException"],
 ])("%s is a coded error", async (_, operation, input, shape) => {
   const { status, headers, json: body } = await gateway.call(operation, input);
-  expect(body.__type.split("#")[1]).toBe(shape);
+  expect(shapeOf(body)).toBe(shape);
   expect(status).toBeGreaterThanOrEqual(400);
   expect(status).toBeLessThan(500);
   expect(headers.get("x-amzn-query-error")).toMatch(/;Sender$/);
@@ -220,7 +222,7 @@ test(
     expect((await far.call("SendMessage", { QueueUrl, MessageBody: "before" })).status).toBe(200);
     proxy.cut();
     const away = await far.call("SendMessage", { QueueUrl, MessageBody: "away" });
-    expect([away.status, away.json.__type.split("#")[1]]).toEqual([503, "ServiceUnavailable"]);
+    expect([away.status, shapeOf(away.json)]).toEqual([503, "ServiceUnavailable"]);
     expect(away.headers.get("x-amzn-query-error")).toBe("ServiceUnavailable;Receiver");
     expect(away.text).not.toMatch(/\n\s+at /);
     expect((await far.http("/_tuntas/health")).status).toBe(503);

@@ -1,0 +1,42 @@
+// For child processes of tests: every database statement, commit and outside call is a step, and the process kills
+// itself (-9) at the step that it was told. Runs the built code.
+import { writeSync } from "node:fs";
+import { openDatabase } from "../../dist/pg/database.js";
+
+/** The steps of this process, killed at the `killAt`-th. */
+export function stepping(killAt) {
+  let step = 0;
+
+  function at(name) {
+    if (step++ !== killAt) return;
+    writeSync(1, name);
+    process.kill(process.pid, "SIGKILL");
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  }
+
+  const label = (text) =>
+    /(insert into|update|delete from|from) tuntas\.\w+/.exec(text)?.[0] ?? text.slice(0, 40);
+
+  const stepped = (on) => async (statement, values) => {
+    at(`before ${label(statement.text)}`);
+    const rows = await on.run(statement, values);
+    at(`after ${label(statement.text)}`);
+    return rows;
+  };
+
+  async function open(url, schema) {
+    const real = await openDatabase({ url, schema, connectionsMax: 3 });
+    const transaction = async (work) => {
+      const value = await real.transaction(async (tx) => {
+        const came = await work({ run: stepped(tx), client: tx.client });
+        at("before commit");
+        return came;
+      });
+      at("after commit");
+      return value;
+    };
+    return { ...real, run: stepped(real), transaction };
+  }
+
+  return { at, open };
+}

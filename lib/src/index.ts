@@ -28,3 +28,6 @@ export { toCoded as codedDatabaseError } from "./pg/faults.ts";
 export { isTransactionControl } from "./queue/worker/transaction.ts";
 export { downstream } from "./engine/downstream.ts";
 export type { Downstream, DownstreamOptions, DownstreamState } from "./engine/downstream.ts";
+export { shareCommits } from "./pg/share.ts";
+export type { SharedWork } from "./pg/share.ts";
+export type { Queryable, Tx } from "./pg/contract.ts";

@@ -126,6 +126,7 @@ function makeContext(deps: AttemptDeps, item: Taken): AttemptContext {
     correlationId: item.correlationId,
     log,
     queueName: queue.name,
+    database,
     openTransaction: () =>
       openTransaction({ database, claim: item.held, fifo: queue.fifo, command: item.command, timeoutMs }),
   });

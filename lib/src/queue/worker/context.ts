@@ -1,5 +1,6 @@
 // What a handler gets beside its message. Everything that costs something is made at its first use.
 import type { Log } from "../../engine/log.ts";
+import type { Sql } from "../../pg/contract.ts";
 import { queueErrors, type HeldMessage } from "../contract.ts";
 import { isTransactionControl, namesSavepoint, type HandlerTransaction } from "./transaction.ts";
 
@@ -25,6 +26,10 @@ export interface Context {
    * the command record and the acknowledgement, or not at all.
    */
   readonly tx: HandlerTx;
+  /** Whether a statement of `tx` has run, so that locks may be held. */
+  readonly transactionOpen: boolean;
+  /** The database, for what must commit by itself before the handler goes on (`effect` of the ledger). */
+  readonly database: Sql;
   /** Hands a statement over: it runs after the handler returns, in a commit shared with others, still all or nothing. */
   write(text: string, values?: readonly unknown[]): void;
   /** Aborts when the attempt times out, its message was lost to another owner, or the process stops. */
@@ -44,6 +49,7 @@ export interface ContextParts {
   readonly correlationId: string | undefined;
   readonly log: Log;
   readonly queueName: string;
+  readonly database: Sql;
   readonly openTransaction: () => HandlerTransaction;
 }
 
@@ -66,6 +72,14 @@ export class AttemptContext implements Context {
       if (this.ended) void this.transaction.rollback();
     }
     return this.transaction.tx;
+  }
+
+  get transactionOpen(): boolean {
+    return this.transaction?.isOpen() ?? false;
+  }
+
+  get database(): Sql {
+    return this.parts.database;
   }
 
   get signal(): AbortSignal {

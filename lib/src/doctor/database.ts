@@ -4,7 +4,12 @@ import { statement } from "../pg/database.ts";
 import { readMigrations } from "../pg/migrate.ts";
 import { ok, problem, warning, type Finding } from "./contract.ts";
 
-type Check = (database: Database) => Promise<Finding>;
+/** What is old enough to be worth a word. */
+export interface Thresholds {
+  readonly oldSnapshotSeconds?: number | undefined;
+}
+
+type Check = (database: Database, thresholds: Thresholds) => Promise<Finding>;
 
 const version: Check = async ({ serverVersion, url }) => {
   const { hostname } = new URL(url);
@@ -78,9 +83,7 @@ const oldest = statement(
      select 'prepared transaction ' || gid, null, date_part('epoch', clock_timestamp() - prepared) from pg_prepared_xacts
    ) held where seconds is not null order by seconds desc limit 1`,
 );
-const oldSnapshotSeconds = 60;
-
-const snapshot: Check = async (database) => {
+const snapshot: Check = async (database, { oldSnapshotSeconds = 60 }) => {
   const [row] = await database.run<{ holder: string; pid: number | null; seconds: number }>(oldest);
   if (!row || row.seconds < oldSnapshotSeconds)
     return ok("snapshot", "no old snapshot keeps dead rows from being removed");

@@ -3,17 +3,17 @@ import { existsSync } from "node:fs";
 import { attachEmbedded } from "../pg/embedded/index.ts";
 import { openDatabase, type Database } from "../pg/database.ts";
 import { findingOf, ok, type Finding } from "./contract.ts";
-import { contentChecks, examineSchema, serverChecks } from "./database.ts";
+import { contentChecks, examineSchema, serverChecks, type Thresholds } from "./database.ts";
 import { examineDisk, examineNode, examinePort } from "./host.ts";
 
-export interface DoctorOptions {
+export interface DoctorOptions extends Thresholds {
   /** The database; where undefined, the embedded server under `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly dataDir: string;
   readonly port: number;
 }
 
-async function examineDatabase(url: string): Promise<Finding[]> {
+async function examineDatabase(url: string, thresholds: Thresholds): Promise<Finding[]> {
   let database: Database;
   try {
     database = await openDatabase({ url, connectionsMax: 1, applicationName: "tuntas doctor" });
@@ -22,8 +22,10 @@ async function examineDatabase(url: string): Promise<Finding[]> {
   }
   try {
     const findings: Finding[] = [];
-    const run = async (check: (of: Database) => Promise<Finding>) =>
-      findings.push(await check(database).catch((cause: unknown) => findingOf(check.name, cause)));
+    const run = async (check: (typeof serverChecks)[number]) =>
+      findings.push(
+        await check(database, thresholds).catch((cause: unknown) => findingOf(check.name, cause)),
+      );
     for (const check of serverChecks) await run(check);
     const { finding, ready } = await examineSchema(database);
     findings.push(finding);
@@ -34,12 +36,12 @@ async function examineDatabase(url: string): Promise<Finding[]> {
   }
 }
 
-async function examineEmbedded(dataDir: string): Promise<Finding[]> {
+async function examineEmbedded(dataDir: string, thresholds: Thresholds): Promise<Finding[]> {
   if (!existsSync(dataDir))
     return [ok("data directory", `${dataDir} is not there yet; the first start makes it`)];
   try {
     const server = await attachEmbedded({ dataDir });
-    const findings = await examineDatabase(server.url);
+    const findings = await examineDatabase(server.url, thresholds);
     await server.detach();
     return [ok("data directory", dataDir), ...findings];
   } catch (cause) {
@@ -48,8 +50,16 @@ async function examineEmbedded(dataDir: string): Promise<Finding[]> {
 }
 
 /** Everything that was looked at, in the order in which a person would. */
-export async function examine({ databaseUrl, dataDir, port }: DoctorOptions): Promise<Finding[]> {
-  const database = databaseUrl === undefined ? examineEmbedded(dataDir) : examineDatabase(databaseUrl);
+export async function examine({
+  databaseUrl,
+  dataDir,
+  port,
+  ...thresholds
+}: DoctorOptions): Promise<Finding[]> {
+  const database =
+    databaseUrl === undefined
+      ? examineEmbedded(dataDir, thresholds)
+      : examineDatabase(databaseUrl, thresholds);
   const disk = databaseUrl === undefined ? [await examineDisk(dataDir)] : [];
   return [
     examineNode(process.versions.node),

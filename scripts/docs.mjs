@@ -1,0 +1,116 @@
+// `npm run docs`: writes the pages of docs/reference that are lists of what the code declares: commands, error codes,
+// signals. With --check it writes nothing and fails where a page is stale, so that an undocumented code cannot exist.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import prettier from "prettier";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const built = (path) => import(pathToFileURL(join(root, "lib", "dist", path)).href);
+
+const isSource = (name) => name.endsWith(".ts") && !/\.(test|fixture|d)\.ts$/.test(name);
+
+/** Every source file, with the built file that it becomes and the room that it belongs to. */
+function* sources() {
+  yield* below(join(root, "lib", "src"), "", (path) => path.split("/")[0]);
+  for (const app of readdirSync(join(root, "apps")))
+    yield* below(join(root, "apps", app, "src"), `apps/${app}/`, () => app);
+}
+
+function* below(folder, prefix, roomOf) {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder, { recursive: true }).map((each) => each.replaceAll("\\", "/"))) {
+    if (isSource(name))
+      yield { file: join(folder, name), built: prefix + name.replace(/\.ts$/, ".js"), room: roomOf(name) };
+  }
+}
+
+const makers = {
+  catalogue: (value) => typeof value?.error === "function" && typeof value.entries === "object",
+  signals: (value) => typeof value?.publish === "function" && typeof value.entries === "object",
+};
+
+/** What all exported lists of this kind declare, as [name, entry, room], in the order of the names. */
+async function collect(maker) {
+  const found = [];
+  for (const source of sources()) {
+    if (!new RegExp(`= ${maker}\\(\\{`).test(readFileSync(source.file, "utf8"))) continue;
+    const lists = Object.values(await built(source.built)).filter(makers[maker]);
+    if (lists.length === 0)
+      throw new Error(`${source.file} declares a list that it does not export, so nobody can document it`);
+    for (const list of lists)
+      for (const [name, entry] of Object.entries(list.entries)) found.push([name, entry, source.room]);
+  }
+  return found.toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+const generated = "<!-- Written by `npm run docs` from the code; do not edit. -->";
+
+async function errorsPage() {
+  const parts = (await collect("catalogue")).map(
+    ([code, { meaning, remedy, retryable }, room]) =>
+      `## ${code}\n\n${meaning}\n\n**What to do:** ${remedy}\n\nRaised by ${room}.${retryable ? " Trying again may help." : ""}`,
+  );
+  return [
+    "# Error codes",
+    generated,
+    "Every error has a stable `code`; its `message` says what was expected and what came, its `remedy` what to do.",
+    ...parts,
+  ];
+}
+
+async function signalsPage() {
+  const parts = (await collect("signals")).map(([name, { meaning, fields }, room]) => {
+    const list = Object.entries(fields).map(([field, text]) => `- \`${field}\`: ${text}`);
+    return `## tuntas.${name}\n\n${meaning}\n\n${list.join("\n")}\n\nFrom ${room}.`;
+  });
+  return [
+    "# Signals",
+    generated,
+    "Events on `node:diagnostics_channel`, each published after its commit. Subscribe by the channel's name:",
+    '```js\nimport { subscribe } from "node:diagnostics_channel";\n\nsubscribe("tuntas.queue.dead", ({ queueId, count }) => page(queueId, count));\n```',
+    ...parts,
+  ];
+}
+
+const commandPart = (command, { usageOf, optionsOf, statusesOf }) => {
+  const list = (pairs) => pairs.map(([name, meaning]) => `- \`${name}\`: ${meaning}`).join("\n");
+  const examples = command.examples.map(([line, meaning]) => `# ${meaning}\n${line}`).join("\n");
+  return [
+    `## tuntas ${command.name}`,
+    command.summary,
+    `\`\`\`\n${usageOf(command)}\n\`\`\``,
+    list(optionsOf(command)),
+    `Exit status: ${statusesOf(command)
+      .map(([status, meaning]) => `${status} ${meaning}`)
+      .join("; ")}.`,
+    `\`\`\`sh\n${examples}\n\`\`\``,
+  ].join("\n\n");
+};
+
+async function cliPage() {
+  const { commands } = await built("apps/cli/commands/index.js");
+  const help = await built("apps/cli/help.js");
+  return [
+    "# The command",
+    generated,
+    "`tuntas help` and `tuntas help COMMAND` say the same. The database is `DATABASE_URL`, else an embedded PostgreSQL under `TUNTAS_DATA_DIR` (`.tuntas` by default). There are no questions: what removes something needs `--yes`. With `--json` the answer, or the error, is one JSON document on standard output.",
+    ...commands.map((command) => commandPart(command, help)),
+  ];
+}
+
+const pages = { "cli.md": cliPage, "errors.md": errorsPage, "signals.md": signalsPage };
+const check = process.argv.includes("--check");
+const stale = [];
+for (const [name, page] of Object.entries(pages)) {
+  const path = join(root, "docs", "reference", name);
+  const config = await prettier.resolveConfig(path);
+  const text = await prettier.format((await page()).join("\n\n"), { ...config, parser: "markdown" });
+  if (existsSync(path) && readFileSync(path, "utf8") === text) continue;
+  if (check) stale.push(`docs/reference/${name}`);
+  else writeFileSync(path, text);
+}
+if (stale.length > 0) {
+  console.error(`Stale: ${stale.join(", ")}. Write them again with: npm run docs`);
+  process.exit(1);
+}

@@ -1,13 +1,13 @@
 // The HTTP side: accept a command quickly and durably, and tell what became of it.
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance } from "fastify";
-import type { Platform, RunningApp } from "tuntas";
+import { shareCommits, type Platform, type Queryable, type RunningApp } from "tuntas";
 import { httpErrors, tuntasHttp } from "tuntas/fastify";
 import { defaultScope, type Whereabouts } from "tuntas/queue";
 import { z } from "zod";
 import { apiConfig } from "./config.ts";
 import { orderWork, text } from "./orders.ts";
-import { acceptOrder, blockCustomer, findOrder, type OrderRow } from "./store.ts";
+import { acceptOrders, blockCustomer, findOrder, type Order, type OrderRow } from "./store.ts";
 
 type Status = OrderRow["status"] | "PROCESSING" | "FAILED";
 
@@ -41,6 +41,17 @@ async function statusOf({ queues, database }: Platform, order: OrderRow): Promis
   return !again || again.status === "ACCEPTED" ? "FAILED" : again.status;
 }
 
+/**
+ * One transaction: there is no order without its message, and no message without its order. The group is the order's
+ * address in the queue.
+ */
+async function accept(tx: Queryable, orders: readonly Order[]) {
+  const send = (order: Order) =>
+    orderWork.send(order, { tx, correlationId: order.correlationId, groupId: order.orderId });
+  const [, ...sent] = await Promise.all([acceptOrders(tx, orders), ...orders.map(send)]);
+  return sent;
+}
+
 /** The API, ready to listen. */
 export async function makeServer(running: RunningApp): Promise<FastifyInstance> {
   const { platform } = running;
@@ -52,16 +63,16 @@ export async function makeServer(running: RunningApp): Promise<FastifyInstance> 
   });
   await server.register(tuntasHttp, { platform, running, inFlightMax, budget });
 
+  const acceptTogether = shareCommits(platform.database, {
+    run: (tx, orders: readonly Order[]) => accept(tx.client, orders),
+  });
+
   server.post("/orders", { config: { idempotency: "optional" } }, async (request, reply) => {
     const { customerId } = parse(newOrder, request.body);
-    const { tx, correlationId } = request;
-    const order = { orderId: `ord_${randomUUID()}`, customerId, correlationId };
-    // One transaction: there is no order without its message, and no message without its order. The group is the
-    // order's address in the queue.
-    await Promise.all([
-      acceptOrder(tx, order),
-      orderWork.send(order, { tx, correlationId, groupId: order.orderId }),
-    ]);
+    const order = { orderId: `ord_${randomUUID()}`, customerId, correlationId: request.correlationId };
+    // With a key the order belongs to the transaction that records the answer; without one it shares its commit.
+    if (request.headers["idempotency-key"] === undefined) await acceptTogether(order);
+    else await accept(request.tx, [order]);
     return reply.code(202).send({ orderId: order.orderId, status: "ACCEPTED" });
   });
 

@@ -1,7 +1,7 @@
 // The SQL of this application, one function a step.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import type { Context, Database } from "tuntas";
+import type { Context, Database, Queryable } from "tuntas";
 import type { RequestTx } from "tuntas/fastify";
 
 export interface Order {
@@ -16,11 +16,16 @@ export interface OrderRow {
   readonly status: "ACCEPTED" | "COMPLETED" | "REJECTED";
 }
 
-/** The API's step: the order exists. */
-export const acceptOrder = (tx: RequestTx, { orderId, customerId, correlationId }: Order) =>
+/** The API's step: the orders exist. */
+export const acceptOrders = (tx: Pick<Queryable, "query">, orders: readonly Order[]) =>
   tx.query(
-    `insert into orders.orders (order_id, customer_id, correlation_id, status) values ($1, $2, $3, 'ACCEPTED')`,
-    [orderId, customerId, correlationId],
+    `insert into orders.orders (order_id, customer_id, correlation_id, status)
+     select *, 'ACCEPTED' from unnest($1::text[], $2::text[], $3::text[])`,
+    [
+      orders.map((order) => order.orderId),
+      orders.map((order) => order.customerId),
+      orders.map((order) => order.correlationId),
+    ],
   );
 
 /** The worker's step: the order ends, once. One that came as a message alone, from another sender, is made here. */

@@ -86,6 +86,10 @@ const unstick = statement(
      claimed_by = null, claimed_until = null, fence = null where id = $1`,
 );
 
+const wakeRelays = statement(
+  `select pg_notify(relnamespace::regnamespace::text || '.outbox', '') from pg_class where oid = 'tuntas.outbox'::regclass`,
+);
+
 /** Outbox rows that wait too long: reclaimed, and published by the next relay. */
 export const outboxStuck = (options: AnomalyOptions & { olderMs: number }): Reconciliation =>
   declare("outbox_stuck", "no outbox row waits longer than its alarm threshold", {
@@ -93,7 +97,10 @@ export const outboxStuck = (options: AnomalyOptions & { olderMs: number }): Reco
     source: async (sql) => textByKey(await sql.run<KeyText>(stuckRows, [options.olderMs / 1000])),
     derived: none,
     judge: listed,
-    repair: async (tx, { key }) => void (await tx.run(unstick, [key])),
+    repair: async (tx, { key }) => {
+      await tx.run(unstick, [key]);
+      await tx.run(wakeRelays);
+    },
   });
 
 const lapsedReservations = statement(

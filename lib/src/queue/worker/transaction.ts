@@ -16,6 +16,8 @@ export type Ending = "committed" | "lost" | Refusal;
 
 export interface HandlerTransaction {
   readonly tx: HandlerTx;
+  /** Whether a statement was made in it, so that its connection and locks are held. */
+  readonly isOpen: () => boolean;
   /** Set where it could not begin; the handler's statement was told so by an error. */
   readonly refusal: () => Refusal | undefined;
   /** Commits with the acknowledgement. Rejects where the commit failed; whether it took place is then not known. */
@@ -154,6 +156,7 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
 
   return {
     tx: inSchema({ query } as Queryable, database.schema) as HandlerTx,
+    isOpen: () => opening !== undefined,
     refusal: () => refusal,
     commit,
     rollback,

@@ -31,6 +31,15 @@ function attributesOf({ correlationId, attributes }: SendOptions): string | unde
   return entries.length === 0 ? undefined : JSON.stringify(Object.fromEntries(entries));
 }
 
+/** What SQS counts: name, type and value of each attribute, not the JSON around them. */
+function attributeBytes(attributes: string | undefined): number {
+  if (attributes === undefined) return 0;
+  const all = JSON.parse(attributes) as Record<string, { DataType?: string; StringValue?: string }>;
+  return Object.entries(all)
+    .map(([name, { DataType = "", StringValue = "" }]) => Buffer.byteLength(name + DataType + StringValue))
+    .reduce((sum, bytes) => sum + bytes, 0);
+}
+
 /** Whether the queue takes these texts. Errors: TUNTAS_MESSAGE_TEXT, TUNTAS_MESSAGE_SIZE. */
 export function checkTexts(queue: QueueRecord, body: string, attributes: string | undefined): void {
   if (!isSqsText(body))
@@ -44,7 +53,7 @@ export function checkTexts(queue: QueueRecord, body: string, attributes: string 
       `message to ${queue.name}: an attribute has a character that text cannot hold`,
     );
   }
-  const bytes = Buffer.byteLength(body) + Buffer.byteLength(attributes ?? "");
+  const bytes = Buffer.byteLength(body) + attributeBytes(attributes);
   if (bytes > queue.messageBytesMax) {
     throw queueErrors.error(
       "TUNTAS_MESSAGE_SIZE",

@@ -56,16 +56,12 @@ export async function examine({
   port,
   ...thresholds
 }: DoctorOptions): Promise<Finding[]> {
-  const database =
-    databaseUrl === undefined
-      ? examineEmbedded(dataDir, thresholds)
-      : examineDatabase(databaseUrl, thresholds);
-  const disk = databaseUrl === undefined ? [await examineDisk(dataDir)] : [];
   return [
     examineNode(process.versions.node),
     ...(port === 0 ? [] : [await examinePort(port)]),
-    ...disk,
-    ...(await database),
+    ...(databaseUrl === undefined
+      ? [await examineDisk(dataDir), ...(await examineEmbedded(dataDir, thresholds))]
+      : await examineDatabase(databaseUrl, thresholds)),
   ];
 }
 

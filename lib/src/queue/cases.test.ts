@@ -162,7 +162,8 @@ describe("worker", () => {
     const goOn = gate();
     const inside = gate();
     let runs = 0;
-    await using it = await work(kit.platform, {
+    await using alone = await testPlatform();
+    await using it = await work(alone.platform, {
       timeout: "1h",
       handle: () => {
         runs++;
@@ -172,18 +173,8 @@ describe("worker", () => {
     });
     await it.queue.send({ id: "nightly" });
     await inside.promise;
-    for (let i = 0; i < 5; i++) {
-      const beat = (
-        await ask(kit.platform, "select heartbeat_at from tuntas.process where id = $1", [
-          kit.platform.processId(),
-        ])
-      )[0];
-      expect(beat).toBeDefined();
-      await seconds(12);
-      await kit.platform.context.due.sweep();
-    }
-    await seconds(47 * 60);
-    await kit.platform.context.due.sweep();
+    // Nobody else is there to find a heartbeat late that the clock has overtaken.
+    await alone.advance(47 * 60_000);
     goOn.open();
     await it.attempts.until(1);
     expect(runs).toBe(1);

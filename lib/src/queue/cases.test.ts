@@ -182,24 +182,25 @@ describe("worker", () => {
   });
 
   test("worker-08 every sequence beyond 2^31 works, and sends move no sequence but the message's", async () => {
+    await using alone = await testPlatform();
     const sequences = await ask<{ name: string }>(
-      kit.platform,
+      alone.platform,
       "select quote_ident(schemaname) || '.' || quote_ident(sequencename) as name from pg_sequences where schemaname = $1",
-      [kit.schema],
+      [alone.schema],
     );
     const state = async () => {
       const rows = await Promise.all(
         sequences.map(async ({ name }) => [
           name,
-          (await ask(kit.platform, `select last_value::text from ${name}`))[0].last_value,
+          (await ask(alone.platform, `select last_value::text from ${name}`))[0].last_value,
         ]),
       );
       return Object.fromEntries(rows);
     };
     for (const { name } of sequences)
-      if (!name.endsWith("queue_id_seq")) await ask(kit.platform, `select setval($1, 2147483648)`, [name]);
+      if (!name.endsWith("queue_id_seq")) await ask(alone.platform, `select setval($1, 2147483648)`, [name]);
     const started = gate();
-    const it = await work(kit.platform, {
+    const it = await work(alone.platform, {
       handle: (_, { signal }) => {
         started.open();
         return new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -208,9 +209,17 @@ describe("worker", () => {
     await it.queue.send({ id: "big" });
     await started.promise;
     await Promise.all([it.app.stop(), it.app.stop()]);
-    expect(await count(it.record)).toEqual({ ready: 1, inFlight: 0, delayed: 0 });
+    expect(await alone.platform.queues.catalog.count(it.record)).toEqual({
+      ready: 1,
+      inFlight: 0,
+      delayed: 0,
+    });
     const before = await state();
-    await Promise.all(Array.from({ length: 1000 }, (_, n) => send(it.record, `${n}`)));
+    await Promise.all(
+      Array.from({ length: 1000 }, (_, n) =>
+        alone.platform.queues.sender.send(it.record, { messageId: randomUUID(), body: `${n}` }, "test"),
+      ),
+    );
     const after = await state();
     const moved = Object.keys(after).filter((name) => before[name] !== after[name]);
     expect(moved.filter((name) => !name.includes("fence"))).toEqual([

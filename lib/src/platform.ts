@@ -21,6 +21,8 @@ import { queueTarget } from "./queue/client/target.ts";
 import { refreshText, releaseText } from "./queue/store/settle.ts";
 import { moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
 import { makeLog, type Log } from "./engine/log.ts";
+import { makeWorkflows, type Workflows } from "./workflow/client/index.ts";
+import { activityKey } from "./workflow/worker/index.ts";
 
 export interface PlatformOptions {
   /** The database; where undefined, the embedded server under `dataDir`. */
@@ -38,6 +40,7 @@ export interface PlatformOptions {
 export interface Platform {
   readonly database: Database;
   readonly queues: Queues;
+  readonly workflows: Workflows;
   readonly context: QueueContext;
   readonly waker: Waker;
   /** Where announcements of the outbox go; an application binds its own kinds and names. */
@@ -134,11 +137,29 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   const due = makeDueClock({ move: () => moveDue(shared, queues.moves), onError: complain });
   const context: QueueContext = { ...shared, due };
   const queues = makeQueues(context);
+  const { workflows, worker: workflowWorker } = makeWorkflows({
+    database,
+    waker,
+    queues,
+    processId: () => standing.processId(),
+    environment: process.env,
+    announceActivity: (arn) => notifier.notify("activity", arn),
+    onError: complain,
+  });
+  const takeOverAll = async (processIds: readonly string[]) => {
+    await workflowWorker.takeOver(processIds);
+    await takeOver(context, processIds);
+  };
+  const sweepAllOrphans = async () => {
+    await workflowWorker.sweepOrphans();
+    await sweepOrphans(context);
+  };
   const listener = listen(database, {
-    channels: ["ready", "queue", "outbox"],
+    channels: ["ready", "queue", "outbox", "activity"],
     onNotify: (channel, payload) => {
       if (channel === "ready") waker.wake(readyKey(Number(payload)));
       else if (channel === "outbox") waker.wake(outboxKey);
+      else if (channel === "activity") waker.wake(activityKey(payload));
       else queues.catalog.forget(Number(payload));
     },
     onConnect: () => {
@@ -154,14 +175,18 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
         slots,
         releaseText,
         refreshText,
-        onDead: (ids) => void takeOver(context, ids).catch(complain),
-        onNextDue: due.note,
+        onDead: (ids) => void takeOverAll(ids).catch(complain),
+        onNextDue: (inMs) => {
+          due.note(inMs);
+          workflowWorker.due.note(inMs);
+        },
         onLost,
       }),
     log,
   );
   await standing.begin();
-  const orphanTimer = setInterval(() => void sweepOrphans(context).catch(complain), orphanSweepMs);
+  await workflowWorker.clock.read();
+  const orphanTimer = setInterval(() => void sweepAllOrphans().catch(complain), orphanSweepMs);
   orphanTimer.unref();
   const targets = makeTargets();
   targets.bind({ kind: "queue" }, queueTarget(context, queues.catalog));
@@ -171,6 +196,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   return {
     database,
     queues,
+    workflows,
     context,
     waker,
     targets,
@@ -182,6 +208,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     async close() {
       clearInterval(orphanTimer);
       await Promise.all([relay.close(), ledger.close()]);
+      await workflowWorker.close();
       await queues.sender.idle();
       await due.close();
       await standing.close();

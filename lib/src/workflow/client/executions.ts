@@ -1,0 +1,126 @@
+// Executions as callers see them: started (idempotent by name), described, listed, stopped, redriven.
+import { randomUUID } from "node:crypto";
+import type { Failure, Json } from "../../asl/contract.ts";
+import type { Database } from "../../pg/database.ts";
+import { executionArn, expressArn, parseMachineArn } from "../arn.ts";
+import type {
+  EndedExecution,
+  ExecutionRecord,
+  HistoryEvent,
+  MachineRecord,
+  MapRunRecord,
+  Page,
+  StartRequest,
+  StartResult,
+} from "../contract.ts";
+import * as store from "../store/executions.ts";
+import * as mapRuns from "../store/map-runs.ts";
+import type { NewRun } from "../worker/engine.ts";
+import { runExpress } from "../worker/express.ts";
+import type { WorkflowWorker } from "../worker/index.ts";
+
+export interface Executions {
+  start(request: StartRequest): Promise<StartResult>;
+  /** Runs an Express machine in memory, and answers when it has ended. */
+  startSync(request: StartRequest): Promise<EndedExecution>;
+  find(arn: string): Promise<ExecutionRecord | undefined>;
+  list(machine: MachineRecord, filter: store.ExecutionFilter, page: Page): Promise<ExecutionRecord[]>;
+  history(execution: ExecutionRecord): Promise<HistoryEvent[]>;
+  /** False where it had ended already. */
+  stop(execution: ExecutionRecord, failure: Failure): Promise<boolean>;
+  /** Runs again from where it failed; false where it runs or succeeded. */
+  redrive(execution: ExecutionRecord): Promise<boolean>;
+  mapRun(arn: string): Promise<MapRunRecord | undefined>;
+  mapRuns(execution: ExecutionRecord, page: Page): Promise<MapRunRecord[]>;
+  children(mapRunArn: string, filter: store.ExecutionFilter, page: Page): Promise<ExecutionRecord[]>;
+  updateMapRun(arn: string, change: Parameters<typeof mapRuns.updateMapRun>[2]): Promise<boolean>;
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** The execution as it will stand in the database. */
+function runOf({ target, name, input, traceHeader }: StartRequest, nowMs: number): NewRun {
+  const { machine, versionArn, aliasArn } = target;
+  const { scope } = parseMachineArn(machine.arn)!;
+  const arn =
+    machine.type === "EXPRESS"
+      ? expressArn(scope, machine.name, name, randomUUID())
+      : executionArn(scope, machine.name, name);
+  return {
+    arn,
+    name,
+    machineId: machine.id,
+    machineArn: machine.arn,
+    revision: machine.revision,
+    type: machine.type,
+    versionArn,
+    aliasArn,
+    traceHeader: traceHeader ?? null,
+    mapRunId: null,
+    itemIndex: null,
+    processor: null,
+    input,
+    startedAtMs: nowMs,
+    execution: {
+      id: arn,
+      name,
+      roleArn: machine.roleArn,
+      startTime: iso(nowMs),
+      redriveCount: 0,
+      machineId: machine.arn,
+      machineName: machine.name,
+    },
+  };
+}
+
+export function makeExecutions(database: Database, worker: WorkflowWorker): Executions {
+  const { engine, clock } = worker;
+
+  /** An execution of that name is there: the same start again, or another one. */
+  async function meet(run: NewRun): Promise<StartResult> {
+    const there = (await store.findExecution(database, run.arn))!;
+    const isSame =
+      there.status === "RUNNING" && there.input === run.input && there.machineId === run.machineId;
+    return isSame
+      ? { status: "duplicate", arn: there.arn, startedAtMs: there.startedAtMs }
+      : { status: "conflict", arn: there.arn };
+  }
+
+  return {
+    async start(request) {
+      const run = runOf(request, clock.nowMs());
+      const id = await engine.begin(run);
+      if (id === undefined) return meet(run);
+      return { status: "created", arn: run.arn, startedAtMs: run.startedAtMs };
+    },
+    async startSync(request) {
+      const run = runOf(request, clock.nowMs());
+      const end = await runExpress({
+        machine: await worker.definitions.get(run.revision, null),
+        execution: run.execution,
+        input: JSON.parse(run.input) as Json,
+        calls: worker.calls,
+        nowMs: clock.nowMs,
+        next: worker.next,
+      });
+      const { type: _type, output, ...rest } = end;
+      return {
+        arn: run.arn,
+        ...rest,
+        ...(output === undefined ? {} : { output: JSON.stringify(output) }),
+        startedAtMs: run.startedAtMs,
+        stoppedAtMs: clock.nowMs(),
+      };
+    },
+    find: (arn) => store.findExecution(database, arn),
+    list: (machine, filter, page) => store.listExecutions(database, machine.id, filter, page),
+    history: (execution) => store.readHistory(database, execution.id),
+    stop: async (execution, failure) =>
+      (await engine.dispatch(execution.id, { type: "stopped", ...failure })) === "applied",
+    redrive: async (execution) => (await engine.dispatch(execution.id, { type: "redriven" })) === "applied",
+    mapRun: (arn) => mapRuns.findMapRun(database, arn),
+    mapRuns: (execution, page) => mapRuns.listMapRuns(database, execution.arn, page),
+    children: (arn, filter, page) => store.listChildren(database, arn, filter, page),
+    updateMapRun: async (arn, change) => (await mapRuns.updateMapRun(database, arn, change)).length > 0,
+  };
+}

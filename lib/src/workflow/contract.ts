@@ -1,0 +1,154 @@
+// What a caller of the workflow room sees: machines, executions, activities, and the error codes. Texts (definitions,
+// inputs, outputs) are kept and answered byte for byte.
+import type { ExecutionStatus, ExecutionType, Failure, HistoryEvent } from "../asl/contract.ts";
+import { catalogue } from "../core/error.ts";
+
+export type { Scope } from "../queue/contract.ts";
+export type { ExecutionStatus, ExecutionType, HistoryEvent };
+
+export interface MachineRevision {
+  readonly revision: string;
+  /** Null until the first update. */
+  readonly revisionId: string | null;
+  readonly definition: string;
+  readonly roleArn: string;
+  /** JSON texts as given. */
+  readonly logging: string | null;
+  readonly tracing: string | null;
+  readonly encryption: string | null;
+  readonly updatedAtMs: number;
+}
+
+export interface MachineRecord extends MachineRevision {
+  readonly id: string;
+  readonly arn: string;
+  readonly name: string;
+  readonly type: ExecutionType;
+  readonly createdAtMs: number;
+}
+
+export interface MachineSettings {
+  readonly definition: string;
+  readonly roleArn: string;
+  readonly logging?: string | undefined;
+  readonly tracing?: string | undefined;
+  readonly encryption?: string | undefined;
+}
+
+export interface VersionRecord {
+  readonly arn: string;
+  readonly number: number;
+  readonly revision: string;
+  readonly description: string | null;
+  readonly createdAtMs: number;
+}
+
+export interface Route {
+  readonly stateMachineVersionArn: string;
+  readonly weight: number;
+}
+
+export interface AliasRecord {
+  readonly arn: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly routes: readonly Route[];
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface ExecutionRecord extends Failure {
+  readonly id: string;
+  readonly arn: string;
+  readonly name: string;
+  readonly machineId: string;
+  readonly machineArn: string;
+  readonly revision: string;
+  readonly type: ExecutionType;
+  readonly versionArn: string | null;
+  readonly aliasArn: string | null;
+  readonly traceHeader: string | null;
+  readonly mapRunArn: string | null;
+  readonly status: ExecutionStatus;
+  readonly input: string;
+  readonly output: string | null;
+  readonly startedAtMs: number;
+  readonly stoppedAtMs: number | null;
+  readonly redriveCount: number;
+  readonly redrivenAtMs: number | null;
+}
+
+export interface ActivityRecord {
+  readonly arn: string;
+  readonly name: string;
+  readonly encryption: string | null;
+  readonly createdAtMs: number;
+}
+
+export interface MapRunRecord {
+  readonly arn: string;
+  readonly executionArn: string;
+  readonly machineArn: string;
+  readonly status: "RUNNING" | "SUCCEEDED" | "FAILED" | "ABORTED";
+  readonly concurrency: number;
+  readonly failureCount: number | null;
+  readonly failurePercentage: number | null;
+  readonly itemCount: number;
+  readonly childrenCount: number;
+  /** Children by status; those that did not start are not counted. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly startedAtMs: number;
+  readonly stoppedAtMs: number | null;
+}
+
+/** Which machine, at which revision, and by which version or alias it was named. */
+export interface Target {
+  readonly machine: MachineRecord;
+  readonly versionArn: string | null;
+  readonly aliasArn: string | null;
+}
+
+export interface StartRequest {
+  readonly target: Target;
+  readonly name: string;
+  readonly input: string;
+  readonly traceHeader?: string | undefined;
+}
+
+export type StartResult =
+  | { readonly status: "created" | "duplicate"; readonly arn: string; readonly startedAtMs: number }
+  /** An execution of that name has another input, or has ended. */
+  | { readonly status: "conflict"; readonly arn: string };
+
+export interface EndedExecution extends Failure {
+  readonly arn: string;
+  readonly status: Exclude<ExecutionStatus, "RUNNING">;
+  readonly output?: string;
+  readonly startedAtMs: number;
+  readonly stoppedAtMs: number;
+}
+
+/** What an answer with a task token came to. */
+export type AnswerResult = { readonly status: "accepted" | "gone" | "invalid" };
+
+export interface Page {
+  readonly limit: number;
+  /** Items to leave out: those of the pages before. */
+  readonly offset: number;
+}
+
+export const workflowErrors = catalogue({
+  TUNTAS_EXECUTION_MISSING: {
+    meaning: "There is no execution of that ARN or id.",
+    remedy: "List the machine's executions; those of a deleted database are gone.",
+  },
+  TUNTAS_DEFINITION_MISSING: {
+    meaning: "The revision of the machine that an execution runs is not in the database.",
+    remedy: "Restore the row of tuntas.machine_revision; revisions are never removed by Tuntas.",
+  },
+  TUNTAS_ADVANCE_LOST: {
+    meaning: "Other processes advanced the same execution again and again, and this one never came through.",
+    remedy: "Try again; the event was not lost if it came from the clock or from a call.",
+    retryable: true,
+  },
+});

@@ -1,0 +1,4 @@
+export * from "./contract.ts";
+export * from "./arn.ts";
+export { workflowSignals } from "./signals.ts";
+export type * from "./client/index.ts";

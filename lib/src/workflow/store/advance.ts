@@ -1,0 +1,161 @@
+// One advance: the next state of an execution, its history, and the rows of what it now waits for, all in one
+// statement together with the advances of many other executions. Each item is fenced by its own seq: only those whose
+// state is still the one that was decided upon move, and the answer names them.
+import type { Sql } from "../../pg/contract.ts";
+import { statement } from "../../pg/database.ts";
+
+type Runner = Pick<Sql, "run">;
+
+/** What an advance changes beside state and history; kept as JSON so that it is expanded only for those that moved. */
+export interface Effects {
+  readonly due: readonly { readonly key: string; readonly at: number }[];
+  readonly calls: readonly {
+    readonly key: string;
+    readonly command: string;
+    readonly owner: string | null;
+    readonly token: string | null;
+    readonly activity: string | null;
+    readonly heartbeat: number | null;
+  }[];
+  /** Keys of due rows and calls that are over. */
+  readonly over: readonly string[];
+  /** Keys of calls that nobody makes any more: only a token or a worker ends them. */
+  readonly handedOver: readonly string[];
+}
+
+export interface Ending {
+  readonly status: string;
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly cause: string | null;
+}
+
+export interface Advance {
+  readonly executionId: string;
+  /** The seq of the state that was decided upon. */
+  readonly seq: number;
+  readonly state: string;
+  /** JSON text of the events, or null where none are kept. */
+  readonly events: string | null;
+  readonly effects: Effects | undefined;
+  readonly ending: Ending | undefined;
+  /** Set where a redrive begins the execution anew. */
+  readonly redriven?: boolean;
+}
+
+export interface NewExecution extends Omit<Advance, "executionId" | "seq"> {
+  readonly arn: string;
+  readonly name: string;
+  readonly machineId: string;
+  readonly machineArn: string;
+  readonly revision: string;
+  readonly type: string;
+  readonly versionArn: string | null;
+  readonly aliasArn: string | null;
+  readonly traceHeader: string | null;
+  readonly mapRunId: string | null;
+  readonly itemIndex: number | null;
+  readonly processor: string | null;
+  readonly input: string;
+  readonly startedAtMs: number;
+}
+
+// Every part reads its rows out of `moved` alone: joining it to unnested arrays again would be a nested loop.
+const consequences = `
+  history as (insert into tuntas.execution_history (execution_id, seq, events)
+    select id, seq, events from moved where events is not null),
+  due as (insert into tuntas.workflow_due (execution_id, key, due)
+    select m.id, d.key, to_timestamp(d.at / 1000.0) from moved m
+    cross join lateral json_to_recordset(m.effects->'due') as d(key text, at float8) where m.effects is not null),
+  calls as (insert into tuntas.workflow_call (execution_id, key, command, owner_id, token_hash, activity_arn, heartbeat_seconds)
+    select m.id, c.key, c.command, c.owner, decode(c.token, 'hex'), c.activity, c.heartbeat from moved m
+    cross join lateral json_to_recordset(m.effects->'calls')
+      as c(key text, command text, owner bigint, token text, activity text, heartbeat int) where m.effects is not null)`;
+
+const advance = statement(
+  `with moved as (
+     update tuntas.execution_state s set seq = i.seq + 1, state = i.state
+     from unnest($1::bigint[], $2::int[], $3::text[], $4::text[], $5::json[], $6::text[], $7::text[], $8::text[], $9::text[], $10::boolean[])
+       as i(id, seq, state, events, effects, status, output, error, cause, redriven)
+     where s.execution_id = i.id and s.seq = i.seq
+     returning i.id, i.seq + 1 as seq, i.events, i.effects, i.status, i.output, i.error, i.cause, i.redriven
+   ), ${consequences},
+   over as (select m.id, o.key from moved m cross join lateral json_array_elements_text(m.effects->'over') as o(key)
+     where m.effects is not null),
+   undue as (delete from tuntas.workflow_due d using over o where d.execution_id = o.id and d.key = o.key),
+   uncalled as (delete from tuntas.workflow_call c using over o where c.execution_id = o.id and c.key = o.key),
+   handed as (update tuntas.workflow_call c set owner_id = null
+     from (select m.id, h.key from moved m cross join lateral json_array_elements_text(m.effects->'handedOver') as h(key)
+       where m.effects is not null) h where c.execution_id = h.id and c.key = h.key),
+   ended as (update tuntas.execution e set status = m.status, output = m.output, error = m.error, cause = m.cause,
+       stopped_at = tuntas.now() from moved m where m.status is not null and e.id = m.id),
+   begun as (update tuntas.execution e set status = 'RUNNING', output = null, error = null, cause = null,
+       stopped_at = null, redrive_count = redrive_count + 1, redriven_at = tuntas.now()
+     from moved m where m.redriven and m.status is null and e.id = m.id),
+   ended_due as (delete from tuntas.workflow_due d using moved m
+     where m.status is not null and d.execution_id = m.id and not exists (select from over o where o.id = d.execution_id and o.key = d.key)),
+   ended_calls as (delete from tuntas.workflow_call c using moved m
+     where m.status is not null and c.execution_id = m.id and not exists (select from over o where o.id = c.execution_id and o.key = c.key))
+   select id::text as id, extract(epoch from tuntas.now())::float8 * 1000 as "nowMs" from moved`,
+);
+
+const shared = (items: readonly Omit<Advance, "executionId" | "seq">[]) => [
+  items.map((item) => item.state),
+  items.map((item) => item.events),
+  items.map((item) => (item.effects ? JSON.stringify(item.effects) : null)),
+  items.map((item) => item.ending?.status ?? null),
+  items.map((item) => item.ending?.output ?? null),
+  items.map((item) => item.ending?.error ?? null),
+  items.map((item) => item.ending?.cause ?? null),
+];
+
+/** Ids of the executions that moved. No execution may be among the items twice. */
+export async function writeAdvances(sql: Runner, items: readonly Advance[]): Promise<ReadonlySet<string>> {
+  const rows = await sql.run<{ id: string }>(advance, [
+    items.map((item) => item.executionId),
+    items.map((item) => item.seq),
+    ...shared(items),
+    items.map((item) => item.redriven ?? false),
+  ]);
+  return new Set(rows.map((row) => row.id));
+}
+
+const begin = statement(
+  `with item as (
+     select i.* from unnest($1::text[], $2::text[], $3::json[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[], $9::text[])
+       as i(state, events, effects, status, output, error, cause, facts, arn)
+   ), made as (
+     insert into tuntas.execution (arn, name, machine_id, machine_arn, machine_revision, type, version_arn, alias_arn,
+       trace_header, map_run_id, item_index, processor, input, started_at, status, output, error, cause, stopped_at)
+     select f.arn, f.name, f."machineId", f."machineArn", f.revision, f.type, f."versionArn", f."aliasArn",
+       f."traceHeader", f."mapRunId", f."itemIndex", f.processor, f.input, to_timestamp(f."startedAtMs" / 1000.0),
+       coalesce(i.status, 'RUNNING'), i.output, i.error, i.cause, case when i.status is not null then tuntas.now() end
+     from item i cross join lateral json_to_record(i.facts) as f(arn text, name text, "machineId" bigint, "machineArn" text,
+       revision bigint, type text, "versionArn" text, "aliasArn" text, "traceHeader" text, "mapRunId" bigint,
+       "itemIndex" int, processor text, input text, "startedAtMs" float8)
+     on conflict (arn) do nothing returning id, arn
+   ), moved as materialized (
+     select m.id, 1 as seq, i.* from item i join made m on m.arn = i.arn
+   ), states as (insert into tuntas.execution_state (execution_id, seq, state) select id, seq, state from moved),
+   ${consequences}
+   select arn, id::text as id from moved`,
+);
+
+/** The new ids, in the order of the items; undefined where an execution of that ARN exists (or came before in the list). */
+export async function insertExecutions(
+  sql: Runner,
+  items: readonly NewExecution[],
+): Promise<(string | undefined)[]> {
+  const first = new Map(items.map((item, index) => [item.arn, index] as const).reverse());
+  const distinct = [...first.values()].map((index) => items[index]!);
+  const facts = distinct.map(
+    ({ state: _state, events: _events, effects: _effects, ending: _ending, ...rest }) => JSON.stringify(rest),
+  );
+  const rows = await sql.run<{ arn: string; id: string }>(begin, [
+    ...shared(distinct),
+    facts,
+    distinct.map((item) => item.arn),
+  ]);
+  const ids = new Map(rows.map((row) => [row.arn, row.id]));
+  return items.map((item, index) => (first.get(item.arn) === index ? ids.get(item.arn) : undefined));
+}

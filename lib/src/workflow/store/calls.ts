@@ -1,0 +1,112 @@
+// Calls to the outside, and what the clock brings.
+import type { Sql, Tx } from "../../pg/contract.ts";
+import { statement } from "../../pg/database.ts";
+
+type Runner = Pick<Sql | Tx, "run">;
+
+export interface Call {
+  readonly executionId: string;
+  readonly key: string;
+  readonly command: string;
+}
+
+const columns = `c.execution_id::text as "executionId", c.key, c.command`;
+
+const byToken = statement(`select ${columns} from tuntas.workflow_call c where token_hash = $1`);
+
+export async function findByToken(sql: Runner, hash: Buffer): Promise<Call | undefined> {
+  const [row] = await sql.run<Call>(byToken, [hash]);
+  return row;
+}
+
+const beat = statement(
+  `with call as (select execution_id, key, heartbeat_seconds from tuntas.workflow_call where token_hash = $1),
+   moved as (update tuntas.workflow_due d set due = tuntas.now() + make_interval(secs => c.heartbeat_seconds)
+     from call c where c.heartbeat_seconds is not null and d.execution_id = c.execution_id and d.key = 'heartbeat:' || split_part(c.key, ':', 2))
+   select heartbeat_seconds as seconds from call`,
+);
+
+/** Puts the heartbeat's end off; undefined where nobody waits for that token. */
+export async function extendHeartbeat(
+  sql: Runner,
+  hash: Buffer,
+): Promise<{ seconds: number | null } | undefined> {
+  const [row] = await sql.run<{ seconds: number | null }>(beat, [hash]);
+  return row;
+}
+
+// While a worker is being handed the task, the call is this process's; the advance that notes its start hands it over.
+const offer = statement(
+  `update tuntas.workflow_call c set owner_id = $2
+   where ctid = any(array(select ctid from tuntas.workflow_call
+     where activity_arn = $1 and owner_id is null and not started order by execution_id limit 1 for update skip locked))
+   returning ${columns}`,
+);
+
+/** The next task of an activity that no worker has. */
+export async function claimActivityTask(sql: Runner, arn: string, owner: string): Promise<Call | undefined> {
+  const [row] = await sql.run<Call>(offer, [arn, owner]);
+  return row;
+}
+
+const start = statement(
+  `update tuntas.workflow_call set owner_id = null, started = true where execution_id = $1 and key = $2`,
+);
+export const markStarted = (sql: Runner, executionId: string, key: string) =>
+  sql.run(start, [executionId, key]);
+
+const adopt = statement(
+  `update tuntas.workflow_call c set owner_id = case when activity_arn is null then $2::bigint end
+   where ctid = any(array(select ctid from tuntas.workflow_call where owner_id = any($1::bigint[]) limit 500 for update skip locked))
+   returning ${columns}, c.activity_arn as activity`,
+);
+
+/** Makes the calls of dead processes the new owner's; an activity's task is offered again. */
+export const adoptCalls = (sql: Runner, dead: readonly string[], owner: string) =>
+  sql.run<Call & { activity: string | null }>(adopt, [dead, owner]);
+
+const orphans = statement(
+  `select distinct c.owner_id::text as id from tuntas.workflow_call c
+   where c.owner_id is not null and not exists (select from tuntas.process p where p.id = c.owner_id)`,
+);
+export const findCallOrphans = async (sql: Runner): Promise<string[]> =>
+  (await sql.run<{ id: string }>(orphans)).map((row) => row.id);
+
+export interface Due {
+  readonly executionId: string;
+  readonly key: string;
+}
+
+const take = statement(
+  `update tuntas.workflow_due d set due = tuntas.now() + interval '10 seconds', taken_by = $1
+   where ctid = any(array(select ctid from tuntas.workflow_due where due <= tuntas.now()
+     order by due limit $2 for update skip locked))
+   returning d.execution_id::text as "executionId", d.key`,
+);
+
+export const takeDue = (sql: Runner, owner: string, limit: number) => sql.run<Due>(take, [owner, limit]);
+
+const nextDue = statement(
+  `select extract(epoch from due - tuntas.now())::float8 * 1000 as "inMs",
+     extract(epoch from tuntas.now())::float8 * 1000 as "nowMs" from tuntas.workflow_due order by due limit 1`,
+);
+
+export async function nextDueMs(sql: Runner): Promise<number | null> {
+  const [row] = await sql.run<{ inMs: number }>(nextDue);
+  return row ? Math.max(0, row.inMs) : null;
+}
+
+const giveBack = statement(
+  `update tuntas.workflow_due set due = tuntas.now(), taken_by = null where taken_by = any($1::bigint[])`,
+);
+/** What dead processes had taken is due at once. */
+export const returnDue = (sql: Runner, dead: readonly string[]) => sql.run(giveBack, [dead]);
+
+const drop = statement(`delete from tuntas.workflow_due where execution_id = $1 and key = $2`);
+export const dropDue = (sql: Runner, { executionId, key }: Due) => sql.run(drop, [executionId, key]);
+
+const clock = statement(`select extract(epoch from tuntas.now())::float8 * 1000 as "nowMs"`);
+export async function readClock(sql: Runner): Promise<number> {
+  const [row] = await sql.run<{ nowMs: number }>(clock);
+  return row!.nowMs;
+}

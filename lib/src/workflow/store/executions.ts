@@ -1,0 +1,114 @@
+// Executions as they are asked for: by ARN, by machine, by map run; and what the engine loads to go on.
+import type { Sql, Tx } from "../../pg/contract.ts";
+import { statement } from "../../pg/database.ts";
+import type { ExecutionRecord, HistoryEvent, Page } from "../contract.ts";
+
+type Runner = Pick<Sql | Tx, "run">;
+
+const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
+
+const facts = `e.id::text as id, e.arn, e.name, e.machine_id::text as "machineId", e.machine_arn as "machineArn",
+  e.machine_revision::text as revision, e.type, e.version_arn as "versionArn", e.alias_arn as "aliasArn",
+  e.trace_header as "traceHeader", r.arn as "mapRunArn", e.status, ${ms("e.started_at")} as "startedAtMs",
+  ${ms("e.stopped_at")} as "stoppedAtMs", e.redrive_count as "redriveCount", ${ms("e.redriven_at")} as "redrivenAtMs"`;
+const texts = `e.input, e.output, e.error, e.cause`;
+const noTexts = `'' as input, null as output, null as error, null as cause`;
+const from = `from tuntas.execution e left join tuntas.map_run r on r.id = e.map_run_id`;
+
+type Row = Omit<ExecutionRecord, "error" | "cause"> & { error: string | null; cause: string | null };
+
+const toRecord = ({ error, cause, ...row }: Row): ExecutionRecord => ({
+  ...row,
+  ...(error === null ? {} : { error }),
+  ...(cause === null ? {} : { cause }),
+});
+
+const byArn = statement(`select ${facts}, ${texts} ${from} where e.arn = $1`);
+
+export async function findExecution(sql: Runner, arn: string): Promise<ExecutionRecord | undefined> {
+  const [row] = await sql.run<Row>(byArn, [arn]);
+  return row && toRecord(row);
+}
+
+const byMachine = statement(
+  `select ${facts}, ${noTexts} ${from} where e.machine_id = $1 and e.map_run_id is null
+     and ($2::text is null or e.status = $2)
+     and ($3::text is null or e.version_arn = $3 or e.alias_arn = $3)
+   order by e.id desc limit $4 offset $5`,
+);
+
+export interface ExecutionFilter {
+  readonly status?: string | undefined;
+  /** The ARN of a version or alias that they were started by. */
+  readonly startedBy?: string | undefined;
+}
+
+export const listExecutions = async (
+  sql: Runner,
+  machineId: string,
+  { status, startedBy }: ExecutionFilter,
+  { limit, offset }: Page,
+) =>
+  (await sql.run<Row>(byMachine, [machineId, status ?? null, startedBy ?? null, limit, offset])).map(
+    toRecord,
+  );
+
+const byMapRun = statement(
+  `select ${facts}, ${noTexts} ${from} where r.arn = $1 and ($2::text is null or e.status = $2)
+   order by e.id desc limit $3 offset $4`,
+);
+
+export const listChildren = async (
+  sql: Runner,
+  mapRunArn: string,
+  { status }: ExecutionFilter,
+  { limit, offset }: Page,
+) => (await sql.run<Row>(byMapRun, [mapRunArn, status ?? null, limit, offset])).map(toRecord);
+
+const history = statement(`select events from tuntas.execution_history where execution_id = $1 order by seq`);
+
+/** All events, in order. */
+export async function readHistory(sql: Runner, executionId: string): Promise<HistoryEvent[]> {
+  const rows = await sql.run<{ events: string }>(history, [executionId]);
+  return rows.flatMap(({ events }) => JSON.parse(events) as HistoryEvent[]);
+}
+
+export interface Loaded {
+  readonly id: string;
+  readonly arn: string;
+  readonly seq: number;
+  readonly state: string;
+  readonly revision: string;
+  readonly processor: string | null;
+  readonly type: string;
+}
+
+const load = statement(
+  `select e.id::text as id, e.arn, s.seq, s.state, e.machine_revision::text as revision, e.processor, e.type
+   from tuntas.execution_state s join tuntas.execution e on e.id = s.execution_id
+   where s.execution_id = any($1::bigint[])`,
+);
+
+export const loadExecutions = (sql: Runner, ids: readonly string[]) => sql.run<Loaded>(load, [ids]);
+
+export interface Ended {
+  readonly id: string;
+  readonly arn: string;
+  readonly name: string;
+  readonly status: string;
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly cause: string | null;
+  readonly startedAtMs: number;
+  readonly stoppedAtMs: number;
+}
+
+const endedColumns = `e.id::text as id, e.arn, e.name, e.status, e.output, e.error, e.cause,
+  ${ms("e.started_at")} as "startedAtMs", ${ms("e.stopped_at")} as "stoppedAtMs"`;
+
+const ended = statement(
+  `select ${endedColumns} from tuntas.execution e where e.id = any($1::bigint[]) and e.status <> 'RUNNING'`,
+);
+
+/** Those of the executions that have ended. */
+export const findEnded = (sql: Runner, ids: readonly string[]) => sql.run<Ended>(ended, [ids]);

@@ -1,0 +1,151 @@
+// The calls that this process makes: each runs beside the executions, and brings what came of it as an event.
+import type {
+  Command,
+  ExecutionIdentity,
+  Failure,
+  Happening,
+  ResultFile,
+  StartMapRun,
+  StartTask,
+} from "../../asl/contract.ts";
+import { callKey, taskKey } from "../state.ts";
+import type { DispatchOptions } from "./engine.ts";
+import type { Objects } from "./objects.ts";
+import type { TaskOutcome, TaskRunner } from "./tasks/task.ts";
+
+/** The execution on whose behalf a call is made, wherever it is kept. */
+export interface Caller {
+  readonly execution: ExecutionIdentity;
+  dispatch(happening: Happening, options?: DispatchOptions): Promise<unknown>;
+  /** Runs the children of a distributed Map to their end. */
+  runMap(command: StartMapRun, signal: AbortSignal): Promise<Happening>;
+  /** Refuses or offers an activity's task; undefined where it waits for a worker now. */
+  offer(task: StartTask): Promise<Failure | undefined>;
+}
+
+export interface Calls {
+  /** Carries the command out if it is a call or cancels one. `scope` names the execution. */
+  obey(scope: string, caller: Caller, command: Command): void;
+  /** Ends the execution's calls, whatever they are. */
+  cancelAll(scope: string): void;
+  close(): Promise<void>;
+}
+
+export interface CallsOptions {
+  readonly runTask: TaskRunner;
+  readonly objects: Objects;
+  readonly onError: (cause: unknown) => void;
+}
+
+type ReadItems = Extract<Command, { type: "readItems" }>;
+type WriteResults = Extract<Command, { type: "writeResults" }>;
+
+const endOf = (task: number, outcome: Exclude<TaskOutcome, "handed over">): Happening =>
+  "output" in outcome
+    ? { type: "taskSucceeded", task, output: outcome.output }
+    : { type: "taskFailed", task, ...outcome };
+
+/** The result of a short call implies its start; that of a long one is written down, for whoever looks meanwhile. */
+const lastingMs = 500;
+
+export function makeCalls({ runTask, objects, onError }: CallsOptions): Calls {
+  const running = new Map<string, Map<string, AbortController>>();
+  const works = new Set<Promise<void>>();
+  let closed = false;
+
+  async function perform(
+    caller: Caller,
+    command: StartTask,
+    signal: AbortSignal,
+  ): Promise<Happening | undefined> {
+    const { task } = command;
+    if (command.kind === "activity") {
+      const failure = await caller.offer(command);
+      return failure && { type: "taskFailed", task, phase: "schedule", ...failure };
+    }
+    const started = setTimeout(() => {
+      caller.dispatch({ type: "taskStarted", task }).catch(onError);
+    }, lastingMs);
+    const outcome = await runTask(command, {
+      execution: caller.execution,
+      signal,
+      submitted: async (output, toOutside) => {
+        clearTimeout(started);
+        await caller.dispatch({ type: "taskSubmitted", task, output }, { handedOver: toOutside });
+      },
+    }).finally(() => clearTimeout(started));
+    return outcome === "handed over" ? undefined : endOf(task, outcome);
+  }
+
+  async function read({ reader, resource, parameters }: ReadItems, signal: AbortSignal): Promise<Happening> {
+    const found = await objects.read(resource, parameters, signal);
+    return typeof found === "string"
+      ? { type: "itemsRead", reader, body: found }
+      : { type: "itemsFailed", reader, ...found };
+  }
+
+  async function write({ mapRun, bucket, files }: WriteResults, signal: AbortSignal): Promise<Happening> {
+    const failure = await objects.write(bucket, files as readonly ResultFile[], signal);
+    return failure ? { type: "resultsFailed", mapRun, ...failure } : { type: "resultsWritten", mapRun };
+  }
+
+  function happeningOf(
+    caller: Caller,
+    command: Command,
+    signal: AbortSignal,
+  ): Promise<Happening | undefined> {
+    switch (command.type) {
+      case "startTask":
+        return perform(caller, command, signal);
+      case "readItems":
+        return read(command, signal);
+      case "writeResults":
+        return write(command, signal);
+      case "startMapRun":
+        return caller.runMap(command, signal);
+      default:
+        return Promise.resolve(undefined);
+    }
+  }
+
+  function cancel(scope: string, key: string): void {
+    running.get(scope)?.get(key)?.abort("cancelled");
+  }
+
+  function begin(scope: string, caller: Caller, command: Command): void {
+    const key = callKey(command)!;
+    const controller = new AbortController();
+    const own = running.get(scope) ?? new Map<string, AbortController>();
+    running.set(scope, own.set(key, controller));
+    const work = happeningOf(caller, command, controller.signal)
+      .then(async (happening) => {
+        if (happening && !controller.signal.aborted) await caller.dispatch(happening);
+      })
+      .catch((cause: unknown) => {
+        if (!controller.signal.aborted && !closed) onError(cause);
+      })
+      .finally(() => {
+        works.delete(work);
+        own.delete(key);
+        if (own.size === 0 && running.get(scope) === own) running.delete(scope);
+      });
+    works.add(work);
+  }
+
+  return {
+    obey(scope, caller, command) {
+      if (closed) return;
+      if (callKey(command) !== undefined) begin(scope, caller, command);
+      else if (command.type === "cancelTask") cancel(scope, taskKey(command.task));
+      else if (command.type === "cancelMapRun") cancel(scope, `map:${command.mapRun}`);
+    },
+    cancelAll(scope) {
+      running.get(scope)?.forEach((controller) => controller.abort("cancelled"));
+    },
+    async close() {
+      closed = true;
+      running.forEach((own) => own.forEach((controller) => controller.abort("closed")));
+      await Promise.all(works);
+    },
+  };
+}

@@ -1,0 +1,251 @@
+// Advances executions. Any process may advance any execution: seq is the fence, so that of two who decide upon the same
+// state one comes through and the other looks again. Within a process an execution's events come one after another,
+// and all advances that are ready at the same time share one statement and one commit.
+import { randomUUID } from "node:crypto";
+import { next, type Machine } from "../../asl/index.ts";
+import type { Command, Decision, ExecutionState, Happening, Json, NextOptions } from "../../asl/contract.ts";
+import { coalescer } from "../../core/coalesce.ts";
+import type { Database } from "../../pg/database.ts";
+import { workflowErrors } from "../contract.ts";
+import { workflowSignals } from "../signals.ts";
+import { Plan } from "../state.ts";
+import { insertExecutions, writeAdvances, type Advance, type NewExecution } from "../store/advance.ts";
+import { loadExecutions } from "../store/executions.ts";
+import type { EngineClock } from "./clock.ts";
+import type { Definitions } from "./definitions.ts";
+
+/** `late`: nobody waits for it any more. `missing`: there is no such execution. */
+export type Dispatched = "applied" | "late" | "missing";
+
+export interface DispatchOptions {
+  /** The task's work now belongs to somebody outside, who ends it with its token. */
+  readonly handedOver?: boolean;
+}
+
+/** An execution as the engine holds it between two advances. */
+export interface Held {
+  readonly id: string;
+  readonly seq: number;
+  readonly state: ExecutionState;
+  readonly machine: Machine;
+  readonly history: boolean;
+  readonly revision: string;
+  readonly processor: string | null;
+}
+
+export interface NewRun extends Omit<NewExecution, "state" | "events" | "effects" | "ending"> {
+  readonly execution: ExecutionState["execution"];
+}
+
+export interface Engine {
+  dispatch(executionId: string, happening: Happening, options?: DispatchOptions): Promise<Dispatched>;
+  /** Decides and writes an execution's beginning; undefined where its ARN is taken. */
+  begin(run: NewRun): Promise<string | undefined>;
+  load(executionId: string): Promise<Held | undefined>;
+  idle(): Promise<void>;
+}
+
+export interface EngineOptions {
+  readonly database: Database;
+  readonly clock: EngineClock;
+  readonly definitions: Definitions;
+  readonly processId: () => string;
+  readonly next?: NextOptions;
+  /** Carries out, after the commit, what was decided. */
+  readonly carryOut: (held: Held, command: Command) => void;
+  readonly onNextDue: (inMs: number) => void;
+  readonly onEnded: (executionId: string) => void;
+}
+
+interface Pending {
+  readonly happening: Happening;
+  readonly handedOver: boolean;
+  readonly resolve: (result: Dispatched) => void;
+  readonly reject: (cause: unknown) => void;
+}
+
+const attemptsMax = 20;
+const heldMax = 1000;
+const together = 50;
+const advancesMax = 200;
+const bytesMax = 8 * 1024 * 1024;
+
+const cost = (item: { readonly state: string; readonly events: string | null }): number =>
+  item.state.length + (item.events?.length ?? 0);
+
+export function makeEngine(options: EngineOptions): Engine {
+  const { database, clock, definitions, processId } = options;
+  const queues = new Map<string, Pending[]>();
+  const held = new Map<string, Held>();
+  const advances = coalescer<Advance, boolean>({
+    itemsMax: advancesMax,
+    flushesMax: 2,
+    costMax: bytesMax,
+    cost,
+    async flush(items) {
+      const moved = await writeAdvances(database, items);
+      return items.map((item) => moved.has(item.executionId));
+    },
+  });
+  const beginnings = coalescer<NewExecution, string | undefined>({
+    itemsMax: advancesMax,
+    flushesMax: 2,
+    costMax: bytesMax,
+    cost: (item) => cost(item) + item.input.length,
+    flush: (items) => insertExecutions(database, items),
+  });
+  const loads = coalescer<string, Held | undefined>({ itemsMax: 200, flushesMax: 2, flush: loadMany });
+
+  async function loadMany(ids: readonly string[]): Promise<(Held | undefined)[]> {
+    const rows = await loadExecutions(database, [...new Set(ids)]);
+    const loaded = await Promise.all(
+      rows.map(async ({ id, seq, state, revision, processor, type }): Promise<Held> => ({
+        id,
+        seq,
+        revision,
+        processor,
+        history: type === "STANDARD",
+        state: JSON.parse(state) as ExecutionState,
+        machine: await definitions.get(revision, processor),
+      })),
+    );
+    const byId = new Map(loaded.map((each) => [each.id, each]));
+    return ids.map((id) => byId.get(id));
+  }
+
+  function keep(execution: Held): void {
+    held.delete(execution.id);
+    if (execution.state.status !== "RUNNING") return;
+    if (held.size >= heldMax) held.delete(held.keys().next().value!);
+    held.set(execution.id, execution);
+  }
+
+  const decide = (
+    { machine, history }: Pick<Held, "machine" | "history">,
+    state: ExecutionState | undefined,
+    happening: Happening,
+  ): Decision | Promise<Decision> =>
+    next(
+      machine,
+      state,
+      { ...happening, nowMs: clock.nowMs(), seed: randomUUID() },
+      { ...options.next, history },
+    );
+
+  /** Decides all that is pending upon what is held; the advance, and what became of each. */
+  async function decideAll(execution: Held, batch: readonly Pending[]) {
+    const plan = new Plan(processId(), clock.nowMs());
+    const events: unknown[] = [];
+    const results: Dispatched[] = [];
+    let state = execution.state;
+    for (const { happening, handedOver } of batch) {
+      const decision = await decide(execution, state, happening);
+      const late = decision.state.lastEventId === state.lastEventId && decision.commands.length === 0;
+      results.push(late ? "late" : "applied");
+      plan.happened(happening, handedOver);
+      for (const command of decision.commands) plan.take(command);
+      events.push(...decision.events);
+      state = decision.state;
+    }
+    return { plan, events, results, state };
+  }
+
+  /** One try; undefined where somebody else advanced the execution meanwhile. */
+  async function tryAdvance(
+    execution: Held,
+    batch: readonly Pending[],
+  ): Promise<readonly Dispatched[] | undefined> {
+    const { plan, events, results, state } = await decideAll(execution, batch);
+    const effects = plan.effects();
+    const changed = state.lastEventId !== execution.state.lastEventId || plan.commands.length > 0;
+    if (!changed && !effects) return results;
+    const written = await advances.add({
+      executionId: execution.id,
+      seq: execution.seq,
+      state: JSON.stringify(state),
+      events: events.length > 0 ? JSON.stringify(events) : null,
+      effects,
+      ending: plan.ending,
+      redriven: batch.some(({ happening }) => happening.type === "redriven") && changed,
+    });
+    if (!written) return undefined;
+    settle({ ...execution, seq: execution.seq + 1, state }, plan);
+    return results;
+  }
+
+  /** After the commit: what was decided is done, and told. */
+  function settle(execution: Held, plan: Plan): void {
+    keep(execution);
+    const firstMs = plan.firstDueMs();
+    if (firstMs !== undefined) options.onNextDue(Math.max(0, firstMs));
+    for (const command of plan.commands) options.carryOut(execution, command);
+    if (!plan.ending) return;
+    workflowSignals.publish("workflow.ended", {
+      arn: execution.state.execution.id,
+      status: plan.ending.status,
+    });
+    options.onEnded(execution.id);
+  }
+
+  async function advance(id: string, batch: readonly Pending[]): Promise<readonly Dispatched[]> {
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      const execution = held.get(id) ?? (await loads.add(id));
+      if (!execution) return batch.map(() => "missing");
+      const results = await tryAdvance(execution, batch);
+      if (results) return results;
+      held.delete(id);
+    }
+    throw workflowErrors.error("TUNTAS_ADVANCE_LOST", `execution ${id}: ${attemptsMax} tries were overtaken`);
+  }
+
+  async function drain(id: string, queue: Pending[]): Promise<void> {
+    while (queue.length > 0) {
+      const batch = queue.splice(0, together);
+      try {
+        const results = await advance(id, batch);
+        batch.forEach(({ resolve }, index) => resolve(results[index]!));
+      } catch (cause) {
+        held.delete(id);
+        for (const { reject } of batch) reject(cause);
+      }
+    }
+    queues.delete(id);
+  }
+
+  return {
+    load: async (id) => held.get(id) ?? (await loads.add(id)),
+    dispatch: (id, happening, { handedOver = false } = {}) =>
+      new Promise((resolve, reject) => {
+        const pending = { happening, handedOver, resolve, reject };
+        const queue = queues.get(id);
+        if (queue) return void queue.push(pending);
+        const begun = [pending];
+        queues.set(id, begun);
+        void drain(id, begun);
+      }),
+    async begin({ execution, ...run }) {
+      const machine = await definitions.get(run.revision, run.processor);
+      const history = run.type === "STANDARD";
+      const input = JSON.parse(run.input) as Json;
+      const decision = await decide({ machine, history }, undefined, { type: "started", execution, input });
+      const plan = new Plan(processId(), clock.nowMs());
+      for (const command of decision.commands) plan.take(command);
+      const id = await beginnings.add({
+        ...run,
+        state: JSON.stringify(decision.state),
+        events: decision.events.length > 0 ? JSON.stringify(decision.events) : null,
+        effects: plan.effects(),
+        ending: plan.ending,
+      });
+      if (id === undefined) return undefined;
+      workflowSignals.publish("workflow.started", { arn: run.arn, machineArn: run.machineArn });
+      const { state } = decision;
+      const { revision, processor } = run;
+      settle({ id, seq: 1, state, machine, history, revision, processor }, plan);
+      return id;
+    },
+    async idle() {
+      await Promise.all([advances.idle(), beginnings.idle()]);
+    },
+  };
+}

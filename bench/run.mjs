@@ -38,8 +38,14 @@ async function rateOf(work, inFlight) {
 
 async function rawSends(url) {
   const pool = new pg.Pool({ connectionString: url, max: 16 });
-  await pool.query("create table if not exists raw_queue (id bigint generated always as identity primary key, body text not null, until timestamptz not null default '-infinity', attempts int not null default 0)");
-  const rate = await rateOf((i) => pool.query({ name: "send", text: "insert into raw_queue (body) values ($1)", values: [`{"i":${i}}`] }), 16);
+  await pool.query(
+    "create table if not exists raw_queue (id bigint generated always as identity primary key, body text not null, until timestamptz not null default '-infinity', attempts int not null default 0)",
+  );
+  const rate = await rateOf(
+    (i) =>
+      pool.query({ name: "send", text: "insert into raw_queue (body) values ($1)", values: [`{"i":${i}}`] }),
+    16,
+  );
   await pool.query("truncate raw_queue");
   await pool.end();
   return rate;
@@ -47,7 +53,10 @@ async function rawSends(url) {
 
 async function rawDrain(url) {
   const pool = new pg.Pool({ connectionString: url, max: 2 });
-  await pool.query("insert into raw_queue (body) select '{\"i\":' || i || '}' from generate_series(1, $1::int) i", [messages]);
+  await pool.query(
+    "insert into raw_queue (body) select '{\"i\":' || i || '}' from generate_series(1, $1::int) i",
+    [messages],
+  );
   await pool.query("vacuum analyze raw_queue");
   const claim = {
     name: "claim",
@@ -59,7 +68,11 @@ async function rawDrain(url) {
       const { rows } = await pool.query(claim);
       if (rows.length === 0) return;
       for (const row of rows) JSON.parse(row.body);
-      await pool.query({ name: "ack", text: "delete from raw_queue where id = any($1)", values: [rows.map((row) => row.id)] });
+      await pool.query({
+        name: "ack",
+        text: "delete from raw_queue where id = any($1)",
+        values: [rows.map((row) => row.id)],
+      });
     }
   };
   await Promise.all([loop(), loop()]);
@@ -80,28 +93,39 @@ async function withAdapter(url, variant, work) {
   }
 }
 
-const sends = (url) => withAdapter(url, "default", async (ctx) => {
-  const rate = await rateOf((i) => adapter.enqueue(ctx, [{ i }]), 16);
-  await ctx.running.platform.queues.catalog.delete(await ctx.running.platform.queues.catalog.get({ account: "000000000000", region: "us-east-1" }, "bench"));
-  return rate;
-});
-
-const drain = (url, variant, count) => withAdapter(url, variant, async (ctx) => {
-  for (let i = 0; i < count; i += 1000) await adapter.enqueue(ctx, Array.from({ length: Math.min(1000, count - i) }, (_, k) => ({ i: i + k })));
-  await ctx.running.platform.database.run({ name: "bench_vacuum", text: "vacuum analyze" });
-  let handled = 0;
-  let begun;
-  const all = Promise.withResolvers ? Promise.withResolvers() : deferred();
-  const { stop } = await adapter.work(ctx, () => {
-    begun ??= performance.now();
-    if (++handled === count) all.resolve();
+const sends = (url) =>
+  withAdapter(url, "default", async (ctx) => {
+    const rate = await rateOf((i) => adapter.enqueue(ctx, [{ i }]), 16);
+    await ctx.running.platform.queues.catalog.delete(
+      await ctx.running.platform.queues.catalog.get(
+        { account: "000000000000", region: "us-east-1" },
+        "bench",
+      ),
+    );
+    return rate;
   });
-  await all.promise;
-  while ((await adapter.pending(ctx)) > 0) await pause(5);
-  const rate = count / ((performance.now() - begun) / 1000);
-  await stop();
-  return rate;
-});
+
+const drain = (url, variant, count) =>
+  withAdapter(url, variant, async (ctx) => {
+    for (let i = 0; i < count; i += 1000)
+      await adapter.enqueue(
+        ctx,
+        Array.from({ length: Math.min(1000, count - i) }, (_, k) => ({ i: i + k })),
+      );
+    await ctx.running.platform.database.run({ name: "bench_vacuum", text: "vacuum analyze" });
+    let handled = 0;
+    let begun;
+    const all = Promise.withResolvers ? Promise.withResolvers() : deferred();
+    const { stop } = await adapter.work(ctx, () => {
+      begun ??= performance.now();
+      if (++handled === count) all.resolve();
+    });
+    await all.promise;
+    while ((await adapter.pending(ctx)) > 0) await pause(5);
+    const rate = count / ((performance.now() - begun) / 1000);
+    await stop();
+    return rate;
+  });
 
 function deferred() {
   let resolve;
@@ -109,25 +133,36 @@ function deferred() {
   return { promise, resolve };
 }
 
-const latency = (url) => withAdapter(url, "default", async (ctx) => {
-  const waits = [];
-  const { stop } = await adapter.work(ctx, ({ t }) => void waits.push(performance.now() - t));
-  await pause(1000);
-  for (let i = 0; i < 50 * seconds; i++) {
-    void adapter.enqueue(ctx, [{ i, t: performance.now() }]);
-    await pause(20);
-  }
-  while (waits.length < 50 * seconds) await pause(10);
-  await stop();
-  return { p50: quantile(waits, 0.5), p99: quantile(waits, 0.99) };
-});
+const latency = (url) =>
+  withAdapter(url, "default", async (ctx) => {
+    const waits = [];
+    const { stop } = await adapter.work(ctx, ({ t }) => void waits.push(performance.now() - t));
+    await pause(1000);
+    for (let i = 0; i < 50 * seconds; i++) {
+      void adapter.enqueue(ctx, [{ i, t: performance.now() }]);
+      await pause(20);
+    }
+    while (waits.length < 50 * seconds) await pause(10);
+    await stop();
+    return { p50: quantile(waits, 0.5), p99: quantile(waits, 0.99) };
+  });
 
 // ---- the run
 
 const dataDir = mkdtempSync(join(process.platform === "linux" ? "/var/tmp" : tmpdir(), "tuntas-bench-"));
 chmodSync(dataDir, 0o755);
 const server = await attachEmbedded({ dataDir });
-const rows = { rawSends: [], sends: [], rawDrain: [], drain: [], keyed: [], tx: [], write: [], p50: [], p99: [] };
+const rows = {
+  rawSends: [],
+  sends: [],
+  rawDrain: [],
+  drain: [],
+  keyed: [],
+  tx: [],
+  write: [],
+  p50: [],
+  p99: [],
+};
 for (let round = 0; round < rounds; round++) {
   rows.rawSends.push(await rawSends(server.url));
   rows.sends.push(await sends(server.url));
@@ -145,11 +180,16 @@ rmSync(dataDir, { recursive: true, force: true });
 
 const figure = Object.fromEntries(Object.entries(rows).map(([name, list]) => [name, median(list)]));
 const rate = (value) => `${Math.round(value).toLocaleString("en")}/s`;
-const beside = (value, floor) => `${rate(value)} (${(value / floor).toFixed(2)} of hand-written SQL: ${rate(floor)})`;
-console.log(`medians of ${rounds} rounds, synchronous_commit=on, PostgreSQL ${server.version}, Node ${process.version}`);
+const beside = (value, floor) =>
+  `${rate(value)} (${(value / floor).toFixed(2)} of hand-written SQL: ${rate(floor)})`;
+console.log(
+  `medians of ${rounds} rounds, synchronous_commit=on, PostgreSQL ${server.version}, Node ${process.version}`,
+);
 console.log(`sends one at a time, 16 in flight   ${beside(figure.sends, figure.rawSends)}`);
 console.log(`drain of ${messages} no-op messages     ${beside(figure.drain, figure.rawDrain)}`);
 console.log(`the same with an idempotency key    ${beside(figure.keyed, figure.rawDrain)}`);
 console.log(`the same with ctx.tx                ${rate(figure.tx)}`);
 console.log(`the same with ctx.write             ${rate(figure.write)}`);
-console.log(`send to handler at 50/s             p50 ${figure.p50.toFixed(2)} ms, p99 ${figure.p99.toFixed(2)} ms`);
+console.log(
+  `send to handler at 50/s             p50 ${figure.p50.toFixed(2)} ms, p99 ${figure.p99.toFixed(2)} ms`,
+);

@@ -13,11 +13,16 @@ const stamp = join(root, "node_modules", ".tuntas-ready.json");
 function requireNode() {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return;
-  console.error(`Tuntas needs Node 20.19 or later; this is ${process.version}. Install a newer Node and run it again.`);
+  console.error(
+    `Tuntas needs Node 20.19 or later; this is ${process.version}. Install a newer Node and run it again.`,
+  );
   process.exit(1);
 }
 
-const lockHash = () => createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+const lockHash = () =>
+  createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
 
 const readStamp = () => (existsSync(stamp) ? JSON.parse(readFileSync(stamp, "utf8")) : {});
 
@@ -32,7 +37,10 @@ function* sources(folder) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
       if (!["node_modules", "dist", ".tuntas"].includes(entry.name)) yield* sources(path);
-    } else if (/\.(ts|tsx|css|html)$|^(tsconfig.*|package)\.json$/.test(entry.name) && !/\.test\.tsx?$/.test(entry.name)) {
+    } else if (
+      /\.(ts|tsx|css|html)$|^(tsconfig.*|package)\.json$/.test(entry.name) &&
+      !/\.test\.tsx?$/.test(entry.name)
+    ) {
       yield `${path} ${statSync(join(root, path)).mtimeMs}`;
     }
   }
@@ -45,7 +53,11 @@ const sourceHash = () => {
 
 function run(command, args, why) {
   console.error(why);
-  execFileSync(command, args, { cwd: root, stdio: ["ignore", "ignore", "inherit"], shell: process.platform === "win32" });
+  execFileSync(command, args, {
+    cwd: root,
+    stdio: ["ignore", "ignore", "inherit"],
+    shell: process.platform === "win32",
+  });
 }
 
 function build() {

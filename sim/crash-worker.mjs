@@ -6,7 +6,8 @@ const text = {
   "~standard": {
     version: 1,
     vendor: "crash",
-    validate: (value) => (typeof value?.id === "string" ? { value } : { issues: [{ message: "expected an id" }] }),
+    validate: (value) =>
+      typeof value?.id === "string" ? { value } : { issues: [{ message: "expected an id" }] },
   },
 };
 
@@ -30,7 +31,10 @@ const crashWorker = worker(crashWork, {
   },
 });
 
-const running = await start(app({ crashWorker }), { databaseUrl: process.env.DATABASE_URL, name: "crash-worker" });
+const running = await start(app({ crashWorker }), {
+  databaseUrl: process.env.DATABASE_URL,
+  name: "crash-worker",
+});
 process.send?.({ ready: true });
 process.on("SIGTERM", () => void running.stop().then(() => process.exit(0)));
 process.on("disconnect", () => process.exit(0));

@@ -19,7 +19,9 @@ const { values } = parseArgs({
     pause: { type: "string", default: "300" },
   },
 });
-const [kills, workerCount, seed, pauseMs] = [values.kills, values.workers, values.seed, values.pause].map(Number);
+const [kills, workerCount, seed, pauseMs] = [values.kills, values.workers, values.seed, values.pause].map(
+  Number,
+);
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -100,7 +102,14 @@ function startWorker(slot, env) {
     if (slot.process === own && message.begun) noteBegun(slot, message.begun);
   });
   // One that could not start (the database was down for too long) is started again, as an orchestrator would.
-  own.on("exit", (code) => code !== null && code !== 0 && slot.process === own && setTimeout(() => void startWorker(slot, env), 500));
+  own.on(
+    "exit",
+    (code) =>
+      code !== null &&
+      code !== 0 &&
+      slot.process === own &&
+      setTimeout(() => void startWorker(slot, env), 500),
+  );
   return new Promise((resolve) => own.on("message", (message) => message.ready && resolve()));
 }
 
@@ -128,7 +137,10 @@ function startGateway(env, port) {
   });
   gateway.process = child;
   // As with a worker: one that met a dead database at its start is started again.
-  child.on("exit", (code) => code !== null && gateway.process === child && setTimeout(() => startGateway(env, port), 500));
+  child.on(
+    "exit",
+    (code) => code !== null && gateway.process === child && setTimeout(() => startGateway(env, port), 500),
+  );
 }
 
 async function call(port, operation, body) {
@@ -147,7 +159,10 @@ function startLoad(port, accepted, state) {
     while (!state.over) {
       const id = randomUUID();
       try {
-        await call(port, "SendMessage", { QueueUrl: `http://127.0.0.1:${port}/000000000000/crash-work`, MessageBody: JSON.stringify({ id }) });
+        await call(port, "SendMessage", {
+          QueueUrl: `http://127.0.0.1:${port}/000000000000/crash-work`,
+          MessageBody: JSON.stringify({ id }),
+        });
         accepted.add(id);
       } catch {
         // Refused, or its answer was lost: such an order may have an effect, but at most one.
@@ -198,7 +213,9 @@ const state = { over: false, unsure: 0 };
 const accepted = new Set();
 const done = { worker: 0, gateway: 0, postgres: 0 };
 
-await onDatabase(server.url, (client) => client.query("create schema crash; create table crash.effect (id text not null, worker integer not null)"));
+await onDatabase(server.url, (client) =>
+  client.query("create schema crash; create table crash.effect (id text not null, worker integer not null)"),
+);
 const slots = Array.from({ length: workerCount }, () => ({ process: undefined, running: new Set() }));
 await Promise.all(slots.map((slot) => startWorker(slot, env)));
 startGateway(env, port);
@@ -217,7 +234,9 @@ for (let n = 0; n < kills; n++) {
     startGateway(env, port);
   } else {
     done.postgres++;
-    await onDatabase(server.url, async (client) => process.kill(await findPostmaster(client), random() < 0.5 ? "SIGKILL" : "SIGQUIT"));
+    await onDatabase(server.url, async (client) =>
+      process.kill(await findPostmaster(client), random() < 0.5 ? "SIGKILL" : "SIGQUIT"),
+    );
   }
 }
 
@@ -245,7 +264,11 @@ const figures = {
   left,
   interrupted: takeOversMs.length + interrupted.size,
   neverBegunAgain: interrupted.size,
-  takeOverSeconds: { median: seconds(quantile(takeOversMs, 0.5)), p95: seconds(quantile(takeOversMs, 0.95)), max: seconds(takeOversMs.at(-1)) },
+  takeOverSeconds: {
+    median: seconds(quantile(takeOversMs, 0.5)),
+    p95: seconds(quantile(takeOversMs, 0.95)),
+    max: seconds(takeOversMs.at(-1)),
+  },
 };
 console.log(JSON.stringify(figures, null, 2));
 process.exit(result.doubled === 0 && result.lost === 0 && left === 0 ? 0 : 1);

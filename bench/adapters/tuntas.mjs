@@ -7,14 +7,17 @@ const benchQueue = queue("bench", {
   deadLetter: { after: 5, owner: "bench", runbook: "bench/README.md", retention: "14d" },
 });
 
-const schemaOf = (kind) => (kind === "noop" ? undefined : "create table if not exists bench_effect (i bigint not null)");
+const schemaOf = (kind) =>
+  kind === "noop" ? undefined : "create table if not exists bench_effect (i bigint not null)";
 
 const handlers = {
   noop: (onStart) => (payload) => onStart(payload),
-  tx: (onStart) => async (payload, { tx }) => {
-    await onStart(payload);
-    await tx.query("insert into bench_effect (i) values ($1)", [payload.i]);
-  },
+  tx:
+    (onStart) =>
+    async (payload, { tx }) => {
+      await onStart(payload);
+      await tx.query("insert into bench_effect (i) values ($1)", [payload.i]);
+    },
   write: (onStart) => async (payload, ctx) => {
     await onStart(payload);
     ctx.write("insert into bench_effect (i) values ($1)", [payload.i]);

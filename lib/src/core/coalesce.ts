@@ -77,6 +77,9 @@ export function coalescer<Item, Result>(options: CoalesceOptions<Item, Result>):
         queueMicrotask(pump);
       });
     },
-    idle: () => (waiting.length === 0 && underWay === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+    idle: () =>
+      waiting.length === 0 && underWay === 0
+        ? Promise.resolve()
+        : new Promise((resolve) => idlers.push(resolve)),
   };
 }

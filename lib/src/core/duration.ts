@@ -18,7 +18,11 @@ export const durationErrors = catalogue({
 /** The duration in milliseconds. Errors: TUNTAS_DURATION_INVALID. */
 export function toMs(duration: Duration): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(duration);
-  if (!match) throw durationErrors.error("TUNTAS_DURATION_INVALID", `expected a duration such as "30s", got ${JSON.stringify(duration)}`);
+  if (!match)
+    throw durationErrors.error(
+      "TUNTAS_DURATION_INVALID",
+      `expected a duration such as "30s", got ${JSON.stringify(duration)}`,
+    );
   return Number(match[1]) * unitMs[match[2] as Unit];
 }
 

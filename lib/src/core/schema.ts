@@ -6,7 +6,8 @@ export interface Issue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-export type SchemaResult<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
+export type SchemaResult<Output> =
+  { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
 
 export interface Schema<Input = unknown, Output = Input> {
   readonly "~standard": {
@@ -18,13 +19,16 @@ export interface Schema<Input = unknown, Output = Input> {
 }
 
 export type InputOf<S> = S extends Schema<infer Input, unknown> ? Input : never;
-export type OutputOf<S> = S extends Schema<never, infer Output> ? Output : S extends Schema<infer _, infer Output> ? Output : never;
+export type OutputOf<S> =
+  S extends Schema<never, infer Output> ? Output : S extends Schema<infer _, infer Output> ? Output : never;
 
 /** The issues as one line a person can act on: `customerId: expected string, received undefined`. */
 export function describeIssues(issues: readonly Issue[]): string {
   return issues
     .map((issue) => {
-      const path = (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join(".");
+      const path = (issue.path ?? [])
+        .map((step) => String(typeof step === "object" ? step.key : step))
+        .join(".");
       return path ? `${path}: ${issue.message}` : issue.message;
     })
     .join("; ");

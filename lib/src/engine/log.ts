@@ -3,16 +3,35 @@ import pino from "pino";
 
 export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error" | "child">;
 
-const secretNames = ["password", "authorization", "token", "secret", "*.password", "*.authorization", "*.token", "*.secret"];
+const secretNames = [
+  "password",
+  "authorization",
+  "token",
+  "secret",
+  "*.password",
+  "*.authorization",
+  "*.token",
+  "*.secret",
+];
 
 function serializeCause(cause: unknown): unknown {
   if (!(cause instanceof Error)) return cause;
   const { code, remedy } = cause as { code?: unknown; remedy?: unknown };
-  return { message: cause.message, ...(code !== undefined && { code }), ...(remedy !== undefined && { remedy }) };
+  return {
+    message: cause.message,
+    ...(code !== undefined && { code }),
+    ...(remedy !== undefined && { remedy }),
+  };
 }
 
 /** The log of this process; level from `TUNTAS_LOG_LEVEL`, `info` by default. */
 export function makeLog(fields: Readonly<Record<string, unknown>> = {}): Log {
   const level = process.env.TUNTAS_LOG_LEVEL ?? "info";
-  return pino({ level, base: fields, timestamp: pino.stdTimeFunctions.isoTime, redact: secretNames, serializers: { cause: serializeCause } });
+  return pino({
+    level,
+    base: fields,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: secretNames,
+    serializers: { cause: serializeCause },
+  });
 }

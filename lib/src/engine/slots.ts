@@ -89,7 +89,9 @@ export function reclaimStuck({ states, deadlines, names }: SlotView): Stuck[] {
     const overdue = state === slotState.running && deadlines[slot]! < now;
     if (state !== slotState.buffered && !overdue) continue;
     if (Atomics.compareExchange(states, headerInts + slot, state, slotState.released) !== state) continue;
-    const [queueId, id, fence] = [names[slot * 3]!, names[slot * 3 + 1]!, names[slot * 3 + 2]!].map(String) as [string, string, string];
+    const [queueId, id, fence] = [names[slot * 3]!, names[slot * 3 + 1]!, names[slot * 3 + 2]!].map(
+      String,
+    ) as [string, string, string];
     stuck.push({ queueId, id, fence, begun: overdue });
   }
   return stuck;

@@ -31,11 +31,13 @@ export interface Sql {
 export const pgErrors = catalogue({
   TUNTAS_DATABASE_UNREACHABLE: {
     meaning: "The database cannot be reached or went away.",
-    remedy: "See that PostgreSQL runs and that DATABASE_URL is right; nothing was lost, the work is tried again.",
+    remedy:
+      "See that PostgreSQL runs and that DATABASE_URL is right; nothing was lost, the work is tried again.",
     retryable: true,
   },
   TUNTAS_DATABASE_BUSY: {
-    meaning: "The database gave up on a statement: a lock was not free in time, or two transactions collided.",
+    meaning:
+      "The database gave up on a statement: a lock was not free in time, or two transactions collided.",
     remedy: "Try again; if it repeats, `tuntas doctor` names the session that holds the lock.",
     retryable: true,
   },

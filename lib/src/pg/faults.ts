@@ -7,14 +7,25 @@ const sqlState = (cause: unknown): string => {
   return typeof code === "string" ? code : "";
 };
 
-const lostConnection = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "57P01", "57P02", "57P03"]);
+const lostConnection = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "57P01",
+  "57P02",
+  "57P03",
+]);
 
 /** The connection is gone or was never there, so whether a COMMIT under way took place is not known. */
 export function isConnectionLost(cause: unknown): boolean {
   const code = sqlState(cause);
   if (lostConnection.has(code) || code.startsWith("08")) return true;
   const message = cause instanceof Error ? cause.message : "";
-  return /Connection terminated|Client has encountered a connection error|connection timeout|not queryable/i.test(message);
+  return /Connection terminated|Client has encountered a connection error|connection timeout|not queryable/i.test(
+    message,
+  );
 }
 
 /** Serialization failure, deadlock or lock timeout: the same transaction may succeed if run again. */
@@ -26,14 +37,22 @@ export const isExhausted = (cause: unknown): boolean => sqlState(cause).startsWi
 export const isUniqueViolation = (cause: unknown): boolean => sqlState(cause) === "23505";
 
 /** Whether the whole transaction may be run again as it is. */
-export const isTransient = (cause: unknown): boolean => isConnectionLost(cause) || isCollision(cause) || isExhausted(cause);
+export const isTransient = (cause: unknown): boolean =>
+  isConnectionLost(cause) || isCollision(cause) || isExhausted(cause);
 
 /** The driver's error as a coded one; what is not about the database's state stays as it is. */
 export function toCoded(cause: unknown): unknown {
   if (cause instanceof TuntasError) return cause;
   const message = cause instanceof Error ? cause.message : String(cause);
-  if (isConnectionLost(cause)) return pgErrors.error("TUNTAS_DATABASE_UNREACHABLE", `the database is not reachable: ${message}`, { cause });
-  if (isCollision(cause)) return pgErrors.error("TUNTAS_DATABASE_BUSY", `the database gave up on a statement: ${message}`, { cause });
-  if (isExhausted(cause)) return pgErrors.error("TUNTAS_DATABASE_FULL", `the database has no room: ${message}`, { cause });
+  if (isConnectionLost(cause))
+    return pgErrors.error("TUNTAS_DATABASE_UNREACHABLE", `the database is not reachable: ${message}`, {
+      cause,
+    });
+  if (isCollision(cause))
+    return pgErrors.error("TUNTAS_DATABASE_BUSY", `the database gave up on a statement: ${message}`, {
+      cause,
+    });
+  if (isExhausted(cause))
+    return pgErrors.error("TUNTAS_DATABASE_FULL", `the database has no room: ${message}`, { cause });
   return cause;
 }

@@ -22,21 +22,35 @@ export function readMigrations(): Migration[] {
     .sort()
     .map((name) => {
       const text = readFileSync(new URL(name, folder), "utf8");
-      return { number: Number(name.slice(0, 4)), name, text, checksum: createHash("sha256").update(text).digest("hex") };
+      return {
+        number: Number(name.slice(0, 4)),
+        name,
+        text,
+        checksum: createHash("sha256").update(text).digest("hex"),
+      };
     });
 }
 
-function missing(all: readonly Migration[], applied: readonly { number: number; checksum: string }[]): Migration[] {
+function missing(
+  all: readonly Migration[],
+  applied: readonly { number: number; checksum: string }[],
+): Migration[] {
   const known = new Map(applied.map((row) => [row.number, row.checksum]));
   for (const number of known.keys()) {
     if (!all.some((migration) => migration.number === number)) {
-      throw pgErrors.error("TUNTAS_SCHEMA_NEWER", `the database has run migration ${number}; this version knows ${all.length}`);
+      throw pgErrors.error(
+        "TUNTAS_SCHEMA_NEWER",
+        `the database has run migration ${number}; this version knows ${all.length}`,
+      );
     }
   }
   return all.filter((migration) => {
     const checksum = known.get(migration.number);
     if (checksum !== undefined && checksum !== migration.checksum) {
-      throw pgErrors.error("TUNTAS_MIGRATION_CHANGED", `migration ${migration.name} is not the one that this database ran`);
+      throw pgErrors.error(
+        "TUNTAS_MIGRATION_CHANGED",
+        `migration ${migration.name} is not the one that this database ran`,
+      );
     }
     return checksum === undefined;
   });

@@ -21,7 +21,8 @@ export interface TestPlatformOptions extends PlatformOptions {
 /** Opens a platform in a fresh schema of `databaseUrl`, else of DATABASE_URL, else of an embedded server in `dataDir`. */
 export async function testPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const given = options.databaseUrl ?? process.env.DATABASE_URL;
-  const embedded = given === undefined ? await attachEmbedded({ dataDir: options.dataDir ?? ".tuntas" }) : undefined;
+  const embedded =
+    given === undefined ? await attachEmbedded({ dataDir: options.dataDir ?? ".tuntas" }) : undefined;
   const databaseUrl = given ?? embedded!.url;
   const schema = options.schema ?? `test_${randomBytes(6).toString("hex")}`;
   const opened: Platform[] = [];
@@ -40,8 +41,11 @@ export async function testPlatform(options: TestPlatformOptions = {}): Promise<T
     another,
     async advance(ms) {
       aheadMs += ms;
-      await onServer(platform, `create or replace function ${schema}.now() returns timestamptz language sql stable parallel safe
-        as $$ select pg_catalog.now() + interval '${aheadMs} milliseconds' $$`);
+      await onServer(
+        platform,
+        `create or replace function ${schema}.now() returns timestamptz language sql stable parallel safe
+        as $$ select pg_catalog.now() + interval '${aheadMs} milliseconds' $$`,
+      );
       for (const each of opened) await each.context.due.sweep();
     },
     async [Symbol.asyncDispose]() {

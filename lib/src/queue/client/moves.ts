@@ -2,7 +2,9 @@
 import { randomUUID } from "node:crypto";
 import type { MoveTask, QueueRecord } from "../contract.ts";
 import { queueSignals } from "../signals.ts";
+import { writeAudit } from "../store/audit.ts";
 import { cancelMove, insertMove, listMoves, nextMoveMs, stepMove } from "../store/move.ts";
+import { overTheWire } from "./catalog.ts";
 import type { QueueContext } from "./context.ts";
 import { wakeQueues } from "./context.ts";
 
@@ -10,6 +12,8 @@ export interface MoveOptions {
   /** Where to; undefined sends each message back to the queue it died in. */
   readonly destination?: QueueRecord | undefined;
   readonly perSecond?: number | undefined;
+  /** Who, for the record; a client of the gateway where nobody says it. */
+  readonly actor?: string | undefined;
 }
 
 export interface Moves {
@@ -32,14 +36,20 @@ const busyMs = 100;
 export function makeMoves(context: QueueContext): Moves {
   const { database, due } = context;
   return {
-    async start(source, { destination, perSecond }) {
+    async start(source, { destination, perSecond, actor = overTheWire }) {
       const wanted = {
         id: randomUUID(),
         sourceQueueId: source.id,
         destinationQueueId: destination?.id ?? null,
         perSecond: perSecond ?? null,
       };
-      const task = await insertMove(database, wanted);
+      const task = await database.transaction(async (tx) => {
+        const begun = await insertMove(tx, wanted);
+        const details = { ...wanted, destination: destination?.name ?? null };
+        const act = { actor, action: "dlq.move", subject: `queue ${source.name}`, reason: null, details };
+        if (begun) await writeAudit(tx, act);
+        return begun;
+      });
       if (!task) return { status: "busy" };
       due.note(0);
       return { status: "started", task };

@@ -15,6 +15,7 @@ import { claimCapped, claimFifoMessages } from "../store/claim.ts";
 import { elsewhereMs, makeAdmission } from "./admission.ts";
 import { runAttempt, settleOutcome, type AttemptDeps } from "./attempt.ts";
 import type { Taken } from "./intake.ts";
+import { makePace } from "./pace.ts";
 import type { Settler } from "./settler.ts";
 import type { Writer } from "./writes.ts";
 
@@ -47,11 +48,22 @@ export const concurrencyDefault = 16;
 const claimMax = 500;
 const pollMs = 1000;
 
+const attemptDepsOf = (deps: RunnerDeps, worker: WorkerDefinition, queue: QueueRecord): AttemptDeps => ({
+  ...deps,
+  database: deps.context.database,
+  worker,
+  queue,
+  timeoutMs: toMs(worker.options.timeout),
+  policy: { backoff: backoffOf(worker.options), poison: worker.queue.options.poison ?? "exhaust" },
+  wake: () => wakeQueues(deps.context, [queue.id]),
+});
+
 export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: QueueRecord): Runner {
-  const { context, catalog, slots, settler, log } = deps;
+  const { context, catalog, slots, log } = deps;
   const { options } = worker;
   const concurrency = options.concurrency ?? concurrencyDefault;
   const claim = makeClaimer(context, queue.id);
+  const pace = makePace(concurrency, options.globalConcurrency !== undefined);
   const bell = makeBell(context.waker, readyKey(queue.id));
   const buffer: Taken[] = [];
   const running = new Map<Taken, ReturnType<typeof runAttempt>>();
@@ -60,39 +72,14 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   let arriving = 0;
   let settling = 0;
   let losses = 0;
-  let ended = 0;
   let roomBell: (() => void) | undefined;
   let loop: Promise<void> | undefined;
   const idlers: (() => void)[] = [];
 
-  const attemptDeps: AttemptDeps = {
-    database: context.database,
-    settler,
-    writer: deps.writer,
-    log,
-    worker,
-    queue,
-    timeoutMs: toMs(options.timeout),
-    policy: { backoff: backoffOf(options), poison: worker.queue.options.poison ?? "exhaust" },
-    wake: () => wakeQueues(context, [queue.id]),
-  };
+  const attemptDeps = attemptDepsOf(deps, worker, queue);
   const admission = makeAdmission({ ...attemptDeps, slots, endDuplicate });
 
   // ---- claiming
-
-  let claimedAt = performance.now();
-  let endedAtClaim = 0;
-  let ahead = concurrency;
-
-  /** How much to hold: enough to keep the handlers busy for 100 ms at the present pace, so that slow work is not hoarded. */
-  function target(): number {
-    if (options.globalConcurrency !== undefined) return concurrency;
-    const pace = (ended - endedAtClaim) / Math.max(1, performance.now() - claimedAt);
-    ahead = Math.min(1000, Math.max(concurrency, Math.ceil(Math.max(pace * 100, ahead / 2))));
-    claimedAt = performance.now();
-    endedAtClaim = ended;
-    return concurrency + ahead;
-  }
 
   const held = (): number => arriving + buffer.length + running.size;
 
@@ -108,7 +95,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
 
   /** One round: claims what there is room for; answers how many came. */
   async function tick(): Promise<number> {
-    const count = Math.min(claimMax, target() - held());
+    const count = Math.min(claimMax, pace.target() - held());
     if (count <= 0) return 0;
     const messages = await claimSome(count);
     arriving += messages.length;
@@ -121,8 +108,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
 
   async function claimLoop(): Promise<void> {
     while (!stopping) {
-      // Ask again when half of it is used up, not at each message: a claim is a commit.
-      if (held() >= concurrency && held() > (concurrency + ahead) / 2) {
+      if (held() >= concurrency && !pace.isLow(held())) {
         await room();
         continue;
       }
@@ -159,7 +145,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
 
   function pump(): void {
     while (running.size < concurrency && buffer.length > 0 && !stopping) begin(buffer.shift()!);
-    if (held() <= (concurrency + ahead) / 2) roomBell?.();
+    if (pace.isLow(held())) roomBell?.();
     if (isDrained()) for (const resolve of idlers.splice(0)) resolve();
   }
 
@@ -184,7 +170,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   function finish(item: Taken): void {
     const attempt = running.get(item);
     running.delete(item);
-    ended++;
+    pace.ended();
     settling++;
     void attempt!.settled.then(() => {
       settling--;

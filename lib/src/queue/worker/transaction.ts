@@ -155,7 +155,7 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
   }
 
   return {
-    tx: inSchema({ query } as Queryable, database.schema) as HandlerTx,
+    tx: inSchema({ query } as Queryable, database.schema, !database.pooled) as HandlerTx,
     isOpen: () => opening !== undefined,
     refusal: () => refusal,
     commit,

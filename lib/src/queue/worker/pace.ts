@@ -1,0 +1,32 @@
+// How much a worker holds ahead of its handlers: enough to keep them busy for 100 ms at the present pace, so that fast
+// work never waits for a claim and slow work is not hoarded.
+
+export interface Pace {
+  /** A handler has ended. */
+  ended(): void;
+  /** How many messages to hold from this claim on, running ones included. */
+  target(): number;
+  /** Whether so many held are few enough to claim again: a claim is a commit, so not at each message. */
+  isLow(held: number): boolean;
+}
+
+const busyMs = 100;
+const aheadMax = 1000;
+
+export function makePace(concurrency: number, capped: boolean): Pace {
+  let claimedAt = performance.now();
+  let ended = 0;
+  let ahead = concurrency;
+  return {
+    ended: () => void ended++,
+    target() {
+      if (capped) return concurrency;
+      const perMs = ended / Math.max(1, performance.now() - claimedAt);
+      ahead = Math.min(aheadMax, Math.max(concurrency, Math.ceil(Math.max(perMs * busyMs, ahead / 2))));
+      claimedAt = performance.now();
+      ended = 0;
+      return concurrency + ahead;
+    },
+    isLow: (held) => held <= (concurrency + ahead) / 2,
+  };
+}

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { identify } from "./identity.ts";
 import { decodeJson, fault, jsonType, renderJson, renderJsonError } from "./protocol/json.ts";
 import * as query from "./protocol/query.ts";
-import type { Call, Operation, Protocol, Rooms, Service } from "./wire.ts";
+import type { Call, Operation, Rooms, Service } from "./wire.ts";
 import { genericErrors, WireError } from "./wire.ts";
 
 export interface Request {
@@ -79,10 +79,101 @@ const isJson = (type: string | undefined): boolean =>
 const isForm = (type: string | undefined): boolean =>
   type === undefined || type.toLowerCase().startsWith(query.formType);
 
+export function renderJsonFailure(error: WireError): Reply {
+  const { status, queryCode } = error.kind;
+  return {
+    status,
+    type: jsonType,
+    body: renderJsonError(error),
+    queryError: `${queryCode};${fault(status)}`,
+  };
+}
+
+/** The services by their target prefixes, and the one that also speaks the Query protocol. */
+interface Directory {
+  readonly byPrefix: ReadonlyMap<string, Service>;
+  readonly query: Service & { readonly queryNamespace: string };
+}
+
+function makeDirectory(services: readonly Service[]): Directory {
+  const speaksQuery = (service: Service): service is Directory["query"] =>
+    service.queryNamespace !== undefined;
+  return {
+    byPrefix: new Map(services.map((service) => [service.targetPrefix, service])),
+    query: services.find(speaksQuery)!,
+  };
+}
+
+function findTarget(
+  { byPrefix }: Directory,
+  target: string,
+  path: string,
+): { operation: Operation; name: string } {
+  const dot = target.lastIndexOf(".");
+  const service = byPrefix.get(target.slice(0, dot));
+  const name = target.slice(dot + 1);
+  const operation = service?.operations.get(name);
+  if (!operation || !(path === "/" || service!.ownsPath(path))) throw unknownOperation();
+  return { operation, name };
+}
+
+async function answerJson(
+  directory: Directory,
+  request: Request & { readonly target: string },
+  delivery: Delivery,
+): Promise<Reply> {
+  const { operation, name } = findTarget(directory, request.target, pathOf(request.url));
+  const input = decodeJson(operation.input, request.body);
+  const result = await operation.run(
+    makeCall(request, delivery, { protocol: "json", operation: name }),
+    input,
+  );
+  return { status: 200, type: jsonType, body: renderJson(result) };
+}
+
+function findAction({ query: service }: Directory, action: string | undefined, path: string): Operation {
+  const onRoot = path === "/";
+  if (action === undefined || !(onRoot || service.ownsPath(path))) throw unknownOperation();
+  const operation = service.operations.get(action);
+  if (operation && (onRoot || !service.rootOnly.has(action))) return operation;
+  throw new WireError(genericErrors.invalidAction, `The action ${action} is not valid for this endpoint.`);
+}
+
+async function answerQuery(directory: Directory, request: Request, delivery: Delivery): Promise<Reply> {
+  const parameters = query.parseParameters(queryOf(request.url), request.body);
+  const action = parameters.get("Action");
+  const operation = findAction(directory, action, pathOf(request.url));
+  const input = query.decodeQuery(operation.input, parameters);
+  const call = makeCall(request, delivery, { protocol: "query", operation: action! });
+  const answer = {
+    action: action!,
+    namespace: directory.query.queryNamespace,
+    requestId: request.requestId,
+    output: operation.output,
+    result: await operation.run(call, input),
+  };
+  return request.headers.accept === "application/json"
+    ? { status: 200, type: "application/json", body: query.renderXmlAsJson(answer) }
+    : { status: 200, type: query.xmlType, body: query.renderXml(answer) };
+}
+
+async function answer(directory: Directory, request: Request, delivery: Delivery): Promise<Reply> {
+  const { headers, method } = request;
+  const type = headers["content-type"];
+  const target = firstOf(headers["x-amz-target"]);
+  refuseForeignPage(headers);
+  if (target !== undefined && method === "POST" && isJson(type)) {
+    return answerJson(directory, { ...request, target }, delivery);
+  }
+  if (target === undefined && (method === "GET" || (method === "POST" && isForm(type)))) {
+    return answerQuery(directory, request, delivery);
+  }
+  throw unknownOperation();
+}
+
 export function makeDispatch(services: readonly Service[], { log }: Pick<Rooms, "log">): Dispatch {
-  const byPrefix = new Map(services.map((service) => [service.targetPrefix, service]));
-  const queryService = services.find((service) => service.queryNamespace !== undefined)!;
-  const queryNamespace = queryService.queryNamespace!;
+  const directory = makeDirectory(services);
+  const { queryNamespace } = directory.query;
 
   function toWireError(cause: unknown, requestId: string): WireError {
     for (const service of services) {
@@ -96,81 +187,16 @@ export function makeDispatch(services: readonly Service[], { log }: Pick<Rooms, 
     );
   }
 
-  function findTarget(target: string, path: string): { operation: Operation; name: string } {
-    const dot = target.lastIndexOf(".");
-    const service = byPrefix.get(target.slice(0, dot));
-    const name = target.slice(dot + 1);
-    const operation = service?.operations.get(name);
-    if (!operation || !(path === "/" || service!.ownsPath(path))) throw unknownOperation();
-    return { operation, name };
-  }
-
-  async function answerJson(request: Request, target: string, delivery: Delivery): Promise<Reply> {
-    const { operation, name } = findTarget(target, pathOf(request.url));
-    const input = decodeJson(operation.input, request.body);
-    const result = await operation.run(
-      makeCall(request, delivery, { protocol: "json", operation: name }),
-      input,
-    );
-    return { status: 200, type: jsonType, body: renderJson(result) };
-  }
-
-  function findAction(action: string | undefined, path: string): Operation {
-    const onRoot = path === "/";
-    if (action === undefined || !(onRoot || queryService.ownsPath(path))) throw unknownOperation();
-    const operation = queryService.operations.get(action);
-    if (operation && (onRoot || !queryService.rootOnly.has(action))) return operation;
-    throw new WireError(genericErrors.invalidAction, `The action ${action} is not valid for this endpoint.`);
-  }
-
-  async function answerQuery(request: Request, delivery: Delivery): Promise<Reply> {
-    const parameters = query.parseParameters(queryOf(request.url), request.body);
-    const action = parameters.get("Action");
-    const operation = findAction(action, pathOf(request.url));
-    const input = query.decodeQuery(operation.input, parameters);
-    const call = makeCall(request, delivery, { protocol: "query", operation: action! });
-    const result = await operation.run(call, input);
-    const answer = {
-      action: action!,
-      namespace: queryNamespace,
-      requestId: request.requestId,
-      output: operation.output,
-      result,
-    };
-    return request.headers.accept === "application/json"
-      ? { status: 200, type: "application/json", body: query.renderXmlAsJson(answer) }
-      : { status: 200, type: query.xmlType, body: query.renderXml(answer) };
-  }
-
-  function renderError(error: WireError, protocol: Protocol, requestId: string): Reply {
-    const { status, queryCode } = error.kind;
-    if (protocol === "query") {
-      return { status, type: query.xmlType, body: query.renderXmlError(error, queryNamespace, requestId) };
-    }
-    return {
-      status,
-      type: jsonType,
-      body: renderJsonError(error),
-      queryError: `${queryCode};${fault(status)}`,
-    };
-  }
-
   return async (request, delivery) => {
-    const { headers, method, requestId } = request;
-    const target = firstOf(headers["x-amz-target"]);
-    const type = headers["content-type"];
-    const protocol = target !== undefined || isJson(type) ? "json" : "query";
     try {
-      refuseForeignPage(headers);
-      if (target !== undefined && method === "POST" && isJson(type)) {
-        return await answerJson(request, target, delivery);
-      }
-      if (target === undefined && (method === "GET" || (method === "POST" && isForm(type)))) {
-        return await answerQuery(request, delivery);
-      }
-      throw unknownOperation();
+      return await answer(directory, request, delivery);
     } catch (cause) {
-      return renderError(toWireError(cause, requestId), protocol, requestId);
+      const { headers, requestId } = request;
+      const error = toWireError(cause, requestId);
+      if (headers["x-amz-target"] !== undefined || isJson(headers["content-type"]))
+        return renderJsonFailure(error);
+      const body = query.renderXmlError(error, queryNamespace, requestId);
+      return { status: error.kind.status, type: query.xmlType, body };
     }
   };
 }

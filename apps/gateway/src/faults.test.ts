@@ -101,32 +101,66 @@ test("accounts and regions are name spaces of their own", async () => {
   expect(await find("444455556666", "eu-west-1")).toBe(400);
 });
 
-test("a poll whose client has gone takes no message with it", { timeout: 60_000 }, async () => {
-  const QueueUrl = await gateway.createQueue("left-alone");
-  for (let round = 0; round < 20; round++) {
-    const leaving = new AbortController();
-    const poll = gateway.call(
-      "ReceiveMessage",
-      { QueueUrl, WaitTimeSeconds: 20 },
-      { signal: leaving.signal },
-    );
-    const outcome = poll.then(
-      ({ json: body }) => body.Messages,
-      () => undefined,
-    );
-    const sent = gateway.call("SendMessage", { QueueUrl, MessageBody: `${round}` });
-    // Now before the claim, now in its midst, now after it.
-    await new Promise((resolve) => setTimeout(resolve, round % 10));
-    leaving.abort();
-    await sent;
-    const [taken] = (await outcome) ?? [];
-    const { json: body } = taken
-      ? { json: { Messages: [taken] } }
-      : await gateway.call("ReceiveMessage", { QueueUrl, WaitTimeSeconds: 5 });
-    expect(body.Messages).toMatchObject([{ Body: `${round}` }]);
-    await gateway.call("DeleteMessage", { QueueUrl, ReceiptHandle: body.Messages[0].ReceiptHandle });
-  }
+/** A long poll from a client that can hang up. */
+function poll(port: number, QueueUrl: string): Socket {
+  const body = JSON.stringify({ QueueUrl, WaitTimeSeconds: 20 });
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  socket.write(
+    `POST / HTTP/1.1\r\nHost: x\r\nX-Amz-Target: AmazonSQS.ReceiveMessage\r\n` +
+      `Content-Type: application/x-amz-json-1.0\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  return socket;
+}
+
+const isPolled = () => gateway.kit.platform.waker.keys().some((key) => key.startsWith("ready:"));
+
+const receiveCount = { WaitTimeSeconds: 10, MessageSystemAttributeNames: ["ApproximateReceiveCount"] };
+
+test("a poll whose client has hung up ends, and takes no message", async () => {
+  const QueueUrl = await gateway.createQueue("hung-up");
+  const socket = poll(gateway.gateway.port, QueueUrl);
+  await expect.poll(isPolled).toBe(true);
+  socket.destroy();
+  await expect.poll(isPolled).toBe(false);
+  await gateway.call("SendMessage", { QueueUrl, MessageBody: "x" });
+  const { json: body } = await gateway.call("ReceiveMessage", { QueueUrl, ...receiveCount });
+  expect(body.Messages).toMatchObject([{ Body: "x", Attributes: { ApproximateReceiveCount: "1" } }]);
 });
+
+test.each(["claimed", "claimed.fifo"])(
+  "what was claimed for a client that hung up meanwhile is given back (%s)",
+  async (name) => {
+    const { platform } = gateway.kit;
+    const { receiver } = platform.queues;
+    let claimed: () => void = () => undefined;
+    let hungUp: Promise<void> = Promise.resolve();
+    const slow = {
+      ...receiver,
+      async receive(...args: Parameters<typeof receiver.receive>) {
+        const messages = await receiver.receive(...args);
+        claimed();
+        await hungUp;
+        return messages;
+      },
+    };
+    const queues = { ...platform.queues, receiver: slow };
+    const other = await startGateway({ platform: { ...platform, queues }, port: 0 });
+    const fifo = name.endsWith(".fifo");
+    const QueueUrl = await gateway.createQueue(name, fifo ? { FifoQueue: "true" } : {});
+    const ids = fifo ? { MessageGroupId: "g", MessageDeduplicationId: "d" } : {};
+    await gateway.call("SendMessage", { QueueUrl, MessageBody: "x", ...ids });
+
+    const isClaimed = new Promise<void>((resolve) => (claimed = resolve));
+    const socket = poll(other.port, QueueUrl);
+    hungUp = once(socket, "close").then(() => new Promise((resolve) => setTimeout(resolve, 100)));
+    await isClaimed;
+    socket.destroy();
+    const { json: body } = await gateway.call("ReceiveMessage", { QueueUrl, ...receiveCount });
+    expect(body.Messages).toMatchObject([{ Body: "x", Attributes: { ApproximateReceiveCount: "1" } }]);
+    await other.close();
+  },
+);
 
 test("a FIFO message to a queue that has just been deleted does not take others down", async () => {
   const fifo = { FifoQueue: "true", ContentBasedDeduplication: "true" };

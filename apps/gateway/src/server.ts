@@ -5,7 +5,9 @@ import { createServer, STATUS_CODES } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { gatewayErrors } from "./contract.ts";
 import type { Delivery, Dispatch, Reply } from "./dispatch.ts";
+import { renderJsonFailure } from "./dispatch.ts";
 import { jsonType } from "./protocol/json.ts";
+import { genericErrors, WireError } from "./wire.ts";
 
 export interface Listening {
   readonly port: number;
@@ -29,48 +31,55 @@ export interface ServerOptions {
 const bodyBytesMax = 8 * 1024 * 1024;
 const headerBytesMax = 64 * 1024;
 const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 75_000 };
+const discardMs = 2000;
 const closeGraceMs = 5000;
 const healthPath = "/_tuntas/health";
 
-const tooLarge: Reply = {
-  status: 413,
-  type: jsonType,
-  body: JSON.stringify({
-    __type: "com.amazon.coral.service#RequestEntityTooLargeException",
-    message: `A request has at most ${bodyBytesMax} bytes.`,
-  }),
-  queryError: "RequestEntityTooLarge;Sender",
-};
+const tooLarge = renderJsonFailure(
+  new WireError(genericErrors.tooLarge, `A request has at most ${bodyBytesMax} bytes.`),
+);
 
-/** The whole body, or undefined where it is larger than it may be or the client went away before its end. */
+/**
+ * The whole body. One that is too large is read on for a moment and thrown away: a client that is cut off while it still
+ * writes never reads the answer.
+ */
 function readBody(request: IncomingMessage): Promise<Buffer | "too large" | "gone"> {
-  if (Number(request.headers["content-length"]) > bodyBytesMax) return Promise.resolve("too large");
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let discarding: NodeJS.Timeout | undefined;
+    const discard = () => {
+      chunks.length = 0;
+      discarding = setTimeout(() => resolve("too large"), discardMs);
+    };
+    const end = (outcome: Buffer | "too large" | "gone") => {
+      clearTimeout(discarding);
+      resolve(outcome);
+    };
+    if (Number(request.headers["content-length"]) > bodyBytesMax) discard();
     request.on("data", (chunk: Buffer) => {
+      if (discarding) return;
       size += chunk.length;
-      if (size <= bodyBytesMax) chunks.push(chunk);
-      else resolve("too large");
+      if (size > bodyBytesMax) discard();
+      else chunks.push(chunk);
     });
-    request.on("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-    request.on("error", () => resolve("gone"));
-    request.on("close", () => resolve("gone"));
+    request.on("end", () =>
+      end(discarding ? "too large" : chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)),
+    );
+    request.on("error", () => end("gone"));
+    request.on("close", () => end("gone"));
   });
 }
-
-const hostForm = /^[A-Za-z0-9.:_[\]-]+$/;
 
 /** Answers a connection whose request could not even be parsed. */
 function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) return void socket.destroy();
   const status = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[error.code ?? ""] ?? 400;
-  const body = JSON.stringify({
-    __type: "com.amazon.coral.service#MalformedHttpRequestException",
-    message: STATUS_CODES[status],
-  });
+  const text = STATUS_CODES[status]!;
+  const kind = status === 408 ? genericErrors.timeout : genericErrors.malformedRequest;
+  const { body } = renderJsonFailure(new WireError(kind, text));
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: ${jsonType}\r\n` +
+    `HTTP/1.1 ${status} ${text}\r\nConnection: close\r\nContent-Type: ${jsonType}\r\n` +
       `x-amzn-requestid: ${randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }
@@ -94,70 +103,69 @@ function makeDelivery(response: ServerResponse, waiting: Set<AbortController>): 
   };
 }
 
-function listening(server: Server, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => {
-      const taken = cause.code === "EADDRINUSE";
-      reject(
-        gatewayErrors.error(
-          taken ? "TUNTAS_PORT_TAKEN" : "TUNTAS_PORT_REFUSED",
-          taken
-            ? `port ${port} on ${host} is taken (TUNTAS_PORT)`
-            : `cannot listen on ${host}, port ${port} (TUNTAS_PORT): ${cause.message}`,
-          { cause, details: { port, host } },
-        ),
+function write(
+  response: ServerResponse,
+  { requestId, last }: { requestId: string; last: boolean },
+  reply: Reply,
+): void {
+  const headers: Record<string, string | number> = {
+    "x-amzn-requestid": requestId,
+    "content-type": reply.type,
+    "content-length": Buffer.byteLength(reply.body),
+  };
+  if (reply.queryError !== undefined) headers["x-amzn-query-error"] = reply.queryError;
+  if (last) headers.connection = "close";
+  response.writeHead(reply.status, headers);
+  response.end(reply.body);
+}
+
+async function health(isReady: () => Promise<boolean>): Promise<Reply> {
+  const [status, text] = (await isReady()) ? [200, "ready"] : [503, "unavailable"];
+  return { status, type: "application/json", body: JSON.stringify({ status: text }) };
+}
+
+function cannotListen(cause: NodeJS.ErrnoException, port: number, host: string): Error {
+  const options = { cause, details: { port, host } };
+  return cause.code === "EADDRINUSE"
+    ? gatewayErrors.error("TUNTAS_PORT_TAKEN", `port ${port} on ${host} is taken (TUNTAS_PORT)`, options)
+    : gatewayErrors.error(
+        "TUNTAS_PORT_REFUSED",
+        `cannot listen on ${host}, port ${port} (TUNTAS_PORT): ${cause.message}`,
+        options,
       );
-    });
+}
+
+function bind(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => reject(cannotListen(cause, port, host)));
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
 }
 
+const hostForm = /^[A-Za-z0-9.:_[\]-]+$/;
+
 /** Errors: TUNTAS_PORT_TAKEN, TUNTAS_PORT_REFUSED. */
-export async function listen({
-  port: wantedPort,
-  host,
-  dispatch,
-  isReady,
-  pages,
-}: ServerOptions): Promise<Listening> {
+export async function listen(options: ServerOptions): Promise<Listening> {
+  const { dispatch, isReady, pages } = options;
   const waiting = new Set<AbortController>();
   let closing = false;
-  let port = wantedPort;
-
-  function write(response: ServerResponse, requestId: string, reply: Reply): void {
-    const headers: Record<string, string | number> = {
-      "x-amzn-requestid": requestId,
-      "content-type": reply.type,
-      "content-length": Buffer.byteLength(reply.body),
-    };
-    if (reply.queryError !== undefined) headers["x-amzn-query-error"] = reply.queryError;
-    if (closing || reply === tooLarge) headers.connection = "close";
-    response.writeHead(reply.status, headers);
-    response.end(reply.body);
-  }
-
-  async function health(): Promise<Reply> {
-    const ready = !closing && (await isReady());
-    const status = ready ? "ready" : "unavailable";
-    return { status: ready ? 200 : 503, type: "application/json", body: JSON.stringify({ status }) };
-  }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = randomUUID();
     const { method = "GET", url = "/", headers } = request;
     const body = await readBody(request);
     if (body === "gone") return;
-    if (body === "too large") return write(response, requestId, tooLarge);
-    const hostSeen =
-      headers.host !== undefined && hostForm.test(headers.host) ? headers.host : `${host}:${port}`;
+    if (body === "too large") return write(response, { requestId, last: true }, tooLarge);
+    const host =
+      headers.host !== undefined && hostForm.test(headers.host) ? headers.host : `${options.host}:${port}`;
     const reply =
       method === "GET" && url === healthPath
-        ? await health()
+        ? await health(isReady)
         : await dispatch(
-            { method, url, headers, body, requestId, origin: `http://${hostSeen}` },
+            { method, url, headers, body, requestId, origin: `http://${host}` },
             makeDelivery(response, waiting),
           );
-    if (!response.destroyed) write(response, requestId, reply);
+    if (!response.destroyed) write(response, { requestId, last: closing }, reply);
   }
 
   const server = createServer(
@@ -167,7 +175,7 @@ export async function listen({
     },
   );
   server.on("clientError", refuseConnection);
-  port = await listening(server, wantedPort, host);
+  const port = await bind(server, options.port, options.host);
 
   return {
     port,

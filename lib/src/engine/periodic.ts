@@ -1,4 +1,5 @@
 // Work that is done again and again, soon after somebody rings for it and once in a while anyway.
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Waker } from "./wake.ts";
 import { makeBell } from "./wake.ts";
 
@@ -9,12 +10,14 @@ export interface PeriodicOptions {
   /** Does one round; answers how long the pause after it may last, in ms. */
   readonly round: () => Promise<number>;
   readonly onError: (cause: unknown) => void;
+  /** Rounds are at least this far apart, however often somebody rings. */
+  readonly leastMs?: number;
 }
 
 const afterErrorMs = 1000;
 
 /** Begins at once; `close` waits for the round under way. */
-export function startPeriodic({ waker, key, round, onError }: PeriodicOptions): { close(): Promise<void> } {
+export function startPeriodic({ waker, key, round, onError, leastMs = 0 }: PeriodicOptions): { close(): Promise<void> } {
   const bell = makeBell(waker, key);
   const ending = new AbortController();
 
@@ -30,7 +33,8 @@ export function startPeriodic({ waker, key, round, onError }: PeriodicOptions): 
   async function run(): Promise<void> {
     while (!ending.signal.aborted) {
       const pauseMs = await attempt();
-      if (!ending.signal.aborted) await bell.wait(pauseMs, ending.signal);
+      await sleep(leastMs, undefined, { signal: ending.signal }).catch(() => undefined);
+      if (!ending.signal.aborted) await bell.wait(pauseMs - leastMs, ending.signal);
     }
     bell.close();
   }

@@ -43,10 +43,8 @@ export async function addAll(
   { wake = true }: AddOptions = {},
 ): Promise<Added[]> {
   if (given.length === 0) return [];
-  const runner = join(tx);
   const rows = given.map(toAnnouncement);
-  const ids = await insertRows(runner, rows);
-  if (wake) await notifyRelays(runner);
+  const ids = await insertRows(join(tx), rows, wake);
   return rows.map(({ eventId }, index) => ({ id: ids[index]!, eventId }));
 }
 

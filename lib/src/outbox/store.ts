@@ -4,30 +4,54 @@ import type { Announcement, TargetName } from "../engine/target.ts";
 import { statement } from "../pg/database.ts";
 import type { Runner } from "../pg/join.ts";
 
-const insert = statement(
-  `insert into tuntas.outbox (event_id, target_kind, target_name, key, type, payload, created_at, due_at)
-   select e, k, n, key, type, p, tuntas.now(), tuntas.now()
-   from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) with ordinality as u(e, k, n, key, type, p, ord)
-   order by ord returning id::text`,
+// A notification goes out with the commit. The channel's name is the table's, so it follows the schema.
+const notified = `case when $7::boolean then pg_notify('tuntas.outbox', '') end`;
+
+const insertOne = statement(
+  `with added as (
+     insert into tuntas.outbox (event_id, target_kind, target_name, key, type, payload, created_at, due_at)
+     values ($1, $2, $3, $4, $5, $6, tuntas.now(), tuntas.now()) returning id
+   ) select id::text, ${notified} from added`,
 );
 
-/** Stores announcements in their order; answers their ids. */
-export async function insertRows(tx: Runner, rows: readonly Announcement[]): Promise<string[]> {
-  const stored = await tx.run<{ id: string }>(insert, [
-    rows.map((row) => row.eventId),
-    rows.map((row) => row.target.kind),
-    rows.map((row) => row.target.name),
-    rows.map((row) => row.key),
-    rows.map((row) => row.type),
-    rows.map((row) => row.payload),
+const insertMany = statement(
+  `with added as (
+     insert into tuntas.outbox (event_id, target_kind, target_name, key, type, payload, created_at, due_at)
+     select e, k, n, key, type, p, tuntas.now(), tuntas.now()
+     from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) with ordinality as u(e, k, n, key, type, p, ord)
+     order by ord returning id
+   ), told as materialized (select ${notified})
+   select id::text from added, told order by added.id`,
+);
+
+const fieldsOf = (row: Announcement): unknown[] => [
+  row.eventId,
+  row.target.kind,
+  row.target.name,
+  row.key,
+  row.type,
+  row.payload,
+];
+
+/** Stores announcements in their order, and wakes the relays at the commit if asked to; answers the rows' ids. */
+export async function insertRows(
+  tx: Runner,
+  rows: readonly Announcement[],
+  wake: boolean,
+): Promise<string[]> {
+  const [first, ...others] = rows;
+  const columns =
+    others.length === 0
+      ? fieldsOf(first!)
+      : fieldsOf(first!).map((_, index) => rows.map((row) => fieldsOf(row)[index]));
+  const stored = await tx.run<{ id: string }>(others.length === 0 ? insertOne : insertMany, [
+    ...columns,
+    wake,
   ]);
   return stored.map((row) => row.id);
 }
 
-// The channel carries the schema's name, which is where the table's own is.
-const notify = statement(
-  `select pg_notify(relnamespace::regnamespace::text || '.outbox', '') from pg_class where oid = 'tuntas.outbox'::regclass`,
-);
+const notify = statement(`select pg_notify('tuntas.outbox', '')`);
 
 /** Wakes the relays at the commit. */
 export const notifyRelays = (tx: Runner) => tx.run(notify);

@@ -86,9 +86,7 @@ const unstick = statement(
      claimed_by = null, claimed_until = null, fence = null where id = $1`,
 );
 
-const wakeRelays = statement(
-  `select pg_notify(relnamespace::regnamespace::text || '.outbox', '') from pg_class where oid = 'tuntas.outbox'::regclass`,
-);
+const wakeRelays = statement(`select pg_notify('tuntas.outbox', '')`);
 
 /** Outbox rows that wait too long: reclaimed, and published by the next relay. */
 export const outboxStuck = (options: AnomalyOptions & { olderMs: number }): Reconciliation =>

@@ -87,7 +87,16 @@ function settlerOf({ database, target }: Outward) {
       return rows.map(() => undefined);
     },
   });
-  return { published: published.add, returned: returned.add };
+  const writing: Promise<void>[] = [];
+  const note = (write: Promise<void>) => {
+    write.catch(() => undefined); // `written` tells of it
+    writing.push(write);
+  };
+  return {
+    published: (row: Published) => note(published.add(row)),
+    returned: (row: Returned) => note(returned.add(row)),
+    written: () => Promise.all(writing),
+  };
 }
 
 type Settler = ReturnType<typeof settlerOf>;
@@ -107,6 +116,7 @@ export async function deliverOut(
       await deliverRun(outward, settler, { run, lastBeginMs });
   };
   await Promise.all(Array.from({ length: Math.min(outward.concurrency, runs.length) }, worker));
+  await settler.written();
 }
 
 async function deliverRun(
@@ -119,7 +129,7 @@ async function deliverRun(
     const went = !late && (await deliverRow(outward, settler, row));
     if (went) continue;
     // The rest of the key keeps its order: it waits behind this row.
-    await Promise.all(run.slice(late ? index : index + 1).map((rest) => settler.returned(untried(rest))));
+    for (const rest of run.slice(late ? index : index + 1)) settler.returned(untried(rest));
     return;
   }
 }
@@ -134,10 +144,10 @@ async function deliverRow(outward: Outward, settler: Settler, row: OutboxRow): P
       within(signal, () => invoke(deliver, { target, eventId, key, type, payload }, signal)),
     );
   } catch (cause) {
-    await settler.returned(returnOf(row, cause, policy));
+    settler.returned(returnOf(row, cause, policy));
     return false;
   }
-  await settler.published({
+  settler.published({
     id,
     fence,
     duplicate: receipt?.status === "duplicate",

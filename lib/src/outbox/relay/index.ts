@@ -155,7 +155,7 @@ export function startRelay(options: RelayOptions): Relay {
 
   const onError = (cause: unknown) =>
     log.warn({ cause }, "the relay could not look for rows and will try again");
-  const periodic = startPeriodic({ waker, key: outboxKey, round, onError });
+  const periodic = startPeriodic({ waker, key: outboxKey, round, onError, leastMs: 20 });
   return {
     async close() {
       ending.abort();

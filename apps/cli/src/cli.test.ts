@@ -158,6 +158,31 @@ test("Q-15, Q-16, Q-18, Q-20, W-41: dead letters are listed, explained, refused,
   });
 });
 
+test("Q-20: queue redrive moves a whole dead-letter queue, on the record", async () => {
+  await home.run(["queue", "create", "a-dlq"]);
+  await home.run([
+    "queue",
+    "create",
+    "a",
+    "--visibility",
+    "0s",
+    "--dead-letter",
+    "a-dlq",
+    "--receives-max",
+    "1",
+  ]);
+  await home.run(["message", "send", "a", "x"]);
+  await home.run(["message", "receive", "a"]);
+  // With a visibility timeout of 0 it is back at once; received too often, it goes where it belongs.
+  await home.run(["message", "receive", "a", "--wait", "2s"]);
+  expect((await home.json(["queue", "show", "a-dlq"])).document).toMatchObject({ ready: 1 });
+  expect(await home.json(["queue", "redrive", "a-dlq", "--actor", "ada"])).toMatchObject({
+    status: 0,
+    document: { status: "COMPLETED", moved: 1 },
+  });
+  expect((await home.json(["queue", "show", "a"])).document).toMatchObject({ ready: 1 });
+});
+
 test("Q-09: queue diagnose answers 0 where there is no sign of poison", async () => {
   await home.run(["queue", "create", "calm"]);
   expect(await home.run(["queue", "diagnose", "calm", "--window", "100ms"])).toMatchObject({

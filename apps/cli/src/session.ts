@@ -40,6 +40,10 @@ export const withQueue = <T>(
     work(platform, await platform.queues.catalog.get(scopeOf(call), call.argument(0))),
   );
 
+export const actorOption: Readonly<Record<string, OptionSpec>> = {
+  actor: { value: "NAME", meaning: "who, for the record; the system's user by default" },
+};
+
 /** Who acts, for the record: --actor, else the user of the system. */
 export const actorOf = (call: Call): string =>
   call.text("actor") ?? process.env.USER ?? process.env.USERNAME ?? "unknown";

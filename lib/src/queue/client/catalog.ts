@@ -1,10 +1,11 @@
 // The queues themselves: found (from a short-lived cache), created, changed, deleted.
+import type { Tx } from "../../pg/contract.ts";
 import type { QueueContext } from "./context.ts";
 import { wakeQueues } from "./context.ts";
 import type { QueueCounts, QueueRecord, QueueSettings, Scope } from "../contract.ts";
 import { queueErrors } from "../contract.ts";
 import { queueSignals } from "../signals.ts";
-import { writeAudit } from "../store/audit.ts";
+import { writeAudit, type AuditEntry } from "../store/audit.ts";
 import * as store from "../store/queues.ts";
 
 export interface Page {
@@ -35,9 +36,9 @@ export interface Catalog {
   pause(queue: QueueRecord, actor: string, reason?: string): Promise<void>;
   resume(queue: QueueRecord, actor: string, reason?: string): Promise<void>;
   /** Deletes the queue with its messages; false where it was gone already. */
-  delete(queue: QueueRecord): Promise<boolean>;
+  delete(queue: QueueRecord, actor?: string): Promise<boolean>;
   /** Empties the queue; false where it was purged within the last 60 seconds. */
-  purge(queue: QueueRecord): Promise<boolean>;
+  purge(queue: QueueRecord, actor?: string): Promise<boolean>;
   count(queue: QueueRecord): Promise<QueueCounts>;
   /** How many messages of the queue are in flight, counting to `limit` at most. */
   countInFlight(queue: QueueRecord, limit: number): Promise<number>;
@@ -69,6 +70,15 @@ function makeCache() {
     },
   };
 }
+
+/** Who acts where nobody says it: a client of the gateway, whose signature may not even be checked. */
+export const overTheWire = "wire";
+
+const audit = (
+  tx: Tx,
+  queue: QueueRecord,
+  act: Pick<AuditEntry, "actor" | "action"> & Partial<AuditEntry>,
+): Promise<string> => writeAudit(tx, { subject: `queue ${queue.name}`, reason: null, details: {}, ...act });
 
 export function makeCatalog(context: QueueContext): Catalog {
   const { database, announceChange, due } = context;
@@ -117,13 +127,7 @@ export function makeCatalog(context: QueueContext): Catalog {
   ): Promise<void> {
     await database.transaction(async (tx) => {
       await store.pauseQueue(tx, queue.id, paused ? actor : null);
-      await writeAudit(tx, {
-        actor,
-        action: paused ? "queue.pause" : "queue.resume",
-        subject: `queue ${queue.name}`,
-        reason,
-        details: {},
-      });
+      await audit(tx, queue, { actor, action: paused ? "queue.pause" : "queue.resume", reason });
     });
     changed(queue.id);
     wakeQueues(context, [queue.id]);
@@ -154,18 +158,23 @@ export function makeCatalog(context: QueueContext): Catalog {
     amend,
     pause: (queue, actor, reason = "") => setPaused(queue, true, { actor, reason }),
     resume: (queue, actor, reason = "") => setPaused(queue, false, { actor, reason }),
-    async delete(queue) {
+    async delete(queue, actor = overTheWire) {
       const deleted = await database.transaction(async (tx) => {
         const gone = await store.deleteQueue(tx, queue.id);
-        await store.purgeMessages(tx, queue.id);
+        const count = await store.purgeMessages(tx, queue.id);
+        if (gone) await audit(tx, queue, { actor, action: "queue.delete", details: { count } });
         return gone;
       });
       changed(queue.id);
       return deleted;
     },
-    async purge(queue) {
+    async purge(queue, actor = overTheWire) {
       if (!(await store.markQueuePurged(database, queue.id))) return false;
-      const count = await store.purgeMessages(database, queue.id);
+      const count = await database.transaction(async (tx) => {
+        const purged = await store.purgeMessages(tx, queue.id);
+        await audit(tx, queue, { actor, action: "queue.purge", details: { count: purged } });
+        return purged;
+      });
       changed(queue.id);
       queueSignals.publish("queue.purged", { queueId: queue.id, count });
       return true;

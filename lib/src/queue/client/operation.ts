@@ -71,6 +71,8 @@ interface Progress {
 }
 
 const sliceMax = 200;
+// To find candidates reads the whole pile, so one look serves many slices.
+const pageMax = 20_000;
 const slicesPerSecond = 5;
 
 /** Errors: TUNTAS_TRIAGE_OPTIONS. */
@@ -136,25 +138,30 @@ interface Run {
   readonly progress: Progress;
 }
 
-/** In the order of the ids, so that what dies again meanwhile is not taken twice. */
-async function runSlices(database: Database, operation: Operation, run: Run): Promise<void> {
+/** The selection in the order of the ids, so that what dies again meanwhile is not taken twice. */
+async function* slicesOf(database: Database, operation: Operation, size: number) {
   const { options, scope, filter, forbiddenToo } = operation;
-  const { perSecond, signal } = options;
+  let left = options.limit ?? Infinity;
+  for (let after = "0"; left > 0;) {
+    const limit = Math.min(pageMax, left);
+    const page = await findCandidates(database, scope, filter, { after, limit, forbiddenToo });
+    for (let at = 0; at < page.length; at += size) yield page.slice(at, at + size);
+    if (page.length < limit) return;
+    after = page.at(-1)!.id;
+    left -= page.length;
+  }
+}
+
+async function runSlices(database: Database, operation: Operation, run: Run): Promise<void> {
+  const { perSecond, signal } = operation.options;
   const size =
     perSecond === undefined ? sliceMax : Math.min(sliceMax, Math.ceil(perSecond / slicesPerSecond));
-  let after = "0";
-  for (let left = options.limit ?? Infinity; left > 0;) {
+  let pauseMs = 0;
+  for await (const slice of slicesOf(database, operation, size)) {
+    if (pauseMs > 0) await pause(pauseMs, signal);
     if (signal?.aborted) return;
-    const slice = await findCandidates(database, scope, filter, {
-      after,
-      limit: Math.min(size, left),
-      forbiddenToo,
-    });
-    if (slice.length === 0) return;
     const moved = await runSlice(database, operation, run, slice);
-    after = slice.at(-1)!.id;
-    left -= slice.length;
-    if (perSecond !== undefined && left > 0) await pause((moved / perSecond) * 1000, signal);
+    pauseMs = perSecond === undefined ? 0 : (moved / perSecond) * 1000;
   }
 }
 

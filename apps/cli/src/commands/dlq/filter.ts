@@ -1,7 +1,7 @@
 // Which dead letters: the options that the commands of this group share.
 import type { DeadPlace, TriageFilter } from "tuntas/queue";
 import type { Call, OptionSpec } from "../../command.ts";
-import { scopeOptions } from "../../session.ts";
+import { actorOption, scopeOptions } from "../../session.ts";
 
 export const filterOptions: Readonly<Record<string, OptionSpec>> = {
   queue: {
@@ -29,7 +29,7 @@ export const operationOptions: Readonly<Record<string, OptionSpec>> = {
   limit: { value: "N", meaning: "at most so many, the oldest first" },
   "dry-run": { meaning: "only say what would be done" },
   reason: { value: "TEXT", meaning: "why, for the record (required)" },
-  actor: { value: "NAME", meaning: "who, for the record; the system's user by default" },
+  ...actorOption,
 };
 
 function whenMs(call: Call, option: string): number | undefined {

@@ -1,9 +1,9 @@
 import type { Call, Command } from "../../command.ts";
-import { actorOf, scopeOptions, withQueue } from "../../session.ts";
+import { actorOf, actorOption, scopeOptions, withQueue } from "../../session.ts";
 
 const options = {
   reason: { value: "TEXT", meaning: "why, for the record" },
-  actor: { value: "NAME", meaning: "who, for the record; the system's user by default" },
+  ...actorOption,
   ...scopeOptions,
 };
 

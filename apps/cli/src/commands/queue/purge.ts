@@ -1,13 +1,13 @@
 import type { Command } from "../../command.ts";
 import { cliErrors } from "../../errors.ts";
 import { plural } from "../../render.ts";
-import { scopeOptions, withQueue } from "../../session.ts";
+import { actorOf, actorOption, scopeOptions, withQueue } from "../../session.ts";
 
 export const queuePurge: Command = {
   name: "queue purge",
   summary: "Removes every message of a queue, whatever its state. At most once a minute, as on AWS.",
   arguments: [{ name: "QUEUE", required: true }],
-  options: scopeOptions,
+  options: { ...actorOption, ...scopeOptions },
   examples: [
     [
       "tuntas queue purge order-work --yes",
@@ -19,7 +19,7 @@ export const queuePurge: Command = {
   run: (call) =>
     withQueue(call, async ({ queues: { catalog } }, queue) => {
       const { ready, inFlight, delayed } = await catalog.count(queue);
-      const purged = await catalog.purge(queue);
+      const purged = await catalog.purge(queue, actorOf(call));
       if (!purged)
         throw cliErrors.error(
           "TUNTAS_QUEUE_PURGED_LATELY",

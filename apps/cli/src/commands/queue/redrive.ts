@@ -4,7 +4,7 @@ import type { MoveTask, QueueRecord } from "tuntas/queue";
 import type { Command } from "../../command.ts";
 import { cliErrors } from "../../errors.ts";
 import { plural } from "../../render.ts";
-import { scopeOf, scopeOptions, withQueue } from "../../session.ts";
+import { actorOf, actorOption, scopeOf, scopeOptions, withQueue } from "../../session.ts";
 
 const lookMs = 100;
 
@@ -23,6 +23,7 @@ export const queueRedrive: Command = {
   options: {
     to: { value: "QUEUE", meaning: "into this queue; back to where each died by default" },
     "per-second": { value: "N", meaning: "at most so many messages a second (1 to 500)" },
+    ...actorOption,
     ...scopeOptions,
   },
   examples: [
@@ -35,7 +36,11 @@ export const queueRedrive: Command = {
       const { catalog, moves } = platform.queues;
       const to = call.text("to");
       const destination = to === undefined ? undefined : await catalog.get(scopeOf(call), to);
-      const begun = await moves.start(source, { destination, perSecond: call.count("per-second", [1, 500]) });
+      const begun = await moves.start(source, {
+        destination,
+        perSecond: call.count("per-second", [1, 500]),
+        actor: actorOf(call),
+      });
       if (begun.status === "busy")
         throw cliErrors.error("TUNTAS_MOVE_RUNS", `messages of ${source.name} are being moved already`);
       const task = await untilEnded(platform, source, begun.task.id);

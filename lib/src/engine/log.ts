@@ -1,7 +1,7 @@
 // Structured logs: one JSON line an event, by pino. Secrets never get in: what could hold one is redacted by name.
 import pino from "pino";
 
-export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error" | "child">;
+export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error" | "child" | "flush">;
 
 const secretNames = [
   "password",
@@ -24,14 +24,21 @@ function serializeCause(cause: unknown): unknown {
   };
 }
 
+// One for all logs of the process, so that their lines keep their order. Written behind the caller's back, since a write
+// is dear; `flush` waits for it, which pino offers only where a minimum is set.
+let destination: pino.DestinationStream | undefined;
+const toStdout = (): pino.DestinationStream =>
+  (destination ??= pino.destination({ sync: false, minLength: 1 }));
+
 /** The log of this process; level from `TUNTAS_LOG_LEVEL`, `info` by default. */
 export function makeLog(fields: Readonly<Record<string, unknown>> = {}): Log {
   const level = process.env.TUNTAS_LOG_LEVEL ?? "info";
-  return pino({
+  const options: pino.LoggerOptions = {
     level,
     base: fields,
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: secretNames,
     serializers: { cause: serializeCause },
-  });
+  };
+  return pino(options, toStdout());
 }

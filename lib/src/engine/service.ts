@@ -16,6 +16,7 @@ const signalNumbers = { SIGINT: 2, SIGTERM: 15 } as const;
 type EndSignal = keyof typeof signalNumbers;
 
 const lookMs = 250;
+const flushMs = 200;
 /** An orphan is to be gone 2 s after its parent: what takes longer than this is hurried, then dropped. */
 const orphanHurryMs = 900;
 const orphanEndMs = 1400;
@@ -81,7 +82,8 @@ export function runUntilSignal(
 
   function exit(status: number): void {
     log.info({ event: "service.exit", status }, "the process ends");
-    process.exit(status);
+    log.flush(() => process.exit(status));
+    setTimeout(() => process.exit(status), flushMs); // where nobody reads the log any more
   }
 
   function exitAfter(ms: number): void {

@@ -10,6 +10,7 @@ import { makeWaker, type Waker } from "./engine/wake.ts";
 import { startLedger, type LedgerService } from "./ledger/service.ts";
 import { addAll } from "./outbox/client.ts";
 import { outboxKey, startRelay } from "./outbox/relay/index.ts";
+import { checkBudget } from "./pg/budget.ts";
 import { openDatabase, type Database } from "./pg/database.ts";
 import { listen } from "./pg/listen.ts";
 import { migrate } from "./pg/migrate.ts";
@@ -59,6 +60,7 @@ const orphanSweepMs = 5000;
 
 async function openDatabaseOf(
   options: PlatformOptions,
+  log: Log,
 ): Promise<{ database: Database; detach: () => Promise<void> }> {
   const embedded =
     options.databaseUrl === undefined
@@ -71,7 +73,15 @@ async function openDatabaseOf(
       handlerConnectionsMax: options.handlerConnectionsMax,
     }),
   });
-  await migrate(database);
+  try {
+    await migrate(database);
+    const warning = await checkBudget(database);
+    if (warning !== undefined) log.warn({ warning }, `connections may run out: ${warning}`);
+  } catch (cause) {
+    await database.close();
+    await embedded?.detach();
+    throw cause;
+  }
   return { database, detach: async () => embedded?.detach() };
 }
 
@@ -121,7 +131,7 @@ function makeStanding(start: (onLost: (reason: string) => void) => Promise<Prese
 /** Opens the database (embedded unless a URL is given), brings the schema up to date, and joins the other processes. */
 export async function openPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const log = options.log ?? makeLog();
-  const { database, detach } = await openDatabaseOf(options);
+  const { database, detach } = await openDatabaseOf(options, log);
   const waker = makeWaker();
   const slots = makeSlots();
   const notifier = makeNotifier(database);

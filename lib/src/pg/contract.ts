@@ -46,6 +46,10 @@ export const pgErrors = catalogue({
     remedy: "Free disk space or raise max_connections; nothing was written.",
     retryable: true,
   },
+  TUNTAS_CONNECTIONS_EXCEEDED: {
+    meaning: "The pools of one process are larger than all that the server has for us.",
+    remedy: "Lower handlerConnectionsMax, raise max_connections, or put a pooler between.",
+  },
   TUNTAS_DATABASE_TOO_OLD: {
     meaning: "The PostgreSQL server is older than 15.",
     remedy: "Use PostgreSQL 15 to 18, or leave DATABASE_URL unset to use the embedded server.",

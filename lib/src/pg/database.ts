@@ -23,6 +23,8 @@ export interface Database extends Sql {
   /** True behind a transaction pooler, where sessions are not ours: no LISTEN, no session lock, no prepared statements. */
   readonly pooled: boolean;
   readonly serverVersion: number;
+  /** The most connections of both pools together. */
+  readonly connectionsMax: number;
   /** A connection for a handler's own transaction; waits until one of the pool is free. */
   handlerClient(): Promise<pg.PoolClient>;
   /** A connection of its own, outside the pools (LISTEN, heartbeat). */
@@ -134,8 +136,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     made.on("connect", (client) => client.on("error", () => undefined));
     return made;
   };
-  const engine = pool(options.connectionsMax ?? 6, `${engineSettings} ${sessionSettings}`);
-  const handlers = pool(options.handlerConnectionsMax ?? 16, sessionSettings);
+  const connectionsMax = {
+    engine: options.connectionsMax ?? 6,
+    handlers: options.handlerConnectionsMax ?? 16,
+  };
+  const engine = pool(connectionsMax.engine, `${engineSettings} ${sessionSettings}`);
+  const handlers = pool(connectionsMax.handlers, sessionSettings);
   const texts = new Map<string, { name?: string; text: string }>();
 
   function prepare(wanted: Statement): { name?: string; text: string } {
@@ -162,6 +168,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     schema,
     pooled,
     serverVersion: version,
+    connectionsMax: connectionsMax.engine + connectionsMax.handlers,
     prepare,
     async run<R extends Row>(wanted: Statement, values: readonly unknown[] = []) {
       try {

@@ -1,0 +1,964 @@
+-- The schema as the migrations make it. Written by schema.test.ts with TUNTAS_GOLDEN=write; do not edit.
+
+create sequence tuntas.fence as bigint;
+
+create table tuntas.activity (
+  arn text not null,
+  name text not null,
+  encryption text,
+  created_at timestamp with time zone not null,
+  constraint activity_pkey PRIMARY KEY (arn)
+);
+
+create table tuntas.audit (
+  id bigint generated always as identity not null,
+  at timestamp with time zone not null,
+  actor text not null,
+  action text not null,
+  subject text not null,
+  reason text,
+  details text default '{}'::text not null,
+  constraint audit_pkey PRIMARY KEY (id)
+);
+
+create table tuntas.command (
+  scope text not null,
+  key text not null,
+  request_hash text not null,
+  result text,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  outcome text default 'done'::text not null,
+  constraint command_pkey PRIMARY KEY (scope, key),
+  constraint command_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'rejected'::text])))
+);
+
+create table tuntas.consumer (
+  process_id bigint not null,
+  queue_id integer not null,
+  concurrency integer not null,
+  global_concurrency integer,
+  constraint consumer_pkey PRIMARY KEY (process_id, queue_id),
+  constraint consumer_process_id_fkey FOREIGN KEY (process_id) REFERENCES tuntas.process(id) ON DELETE CASCADE
+);
+
+create table tuntas.delayed (
+  id bigint not null,
+  queue_id integer not null,
+  due timestamp with time zone not null,
+  turn bigint default 0 not null,
+  receives integer default 0 not null,
+  sent_at timestamp with time zone not null,
+  first_received_at timestamp with time zone,
+  group_id text,
+  source_queue_id integer,
+  constraint delayed_pkey PRIMARY KEY (id)
+) with (autovacuum_vacuum_scale_factor=0.02);
+
+create table tuntas.discrepancy (
+  id bigint generated always as identity not null,
+  run_id bigint not null,
+  name text not null,
+  invariant text not null,
+  anomaly text not null,
+  key text not null,
+  source text,
+  derived text,
+  state text not null,
+  found_at timestamp with time zone not null,
+  decided_by text,
+  decided_reason text,
+  decided_at timestamp with time zone,
+  repaired_at timestamp with time zone,
+  constraint discrepancy_pkey PRIMARY KEY (id),
+  constraint discrepancy_run_id_fkey FOREIGN KEY (run_id) REFERENCES tuntas.reconciliation_run(id),
+  constraint discrepancy_check CHECK (((state = ANY (ARRAY['open'::text, 'manual'::text])) OR ((decided_by IS NOT NULL) AND (decided_reason IS NOT NULL)))),
+  constraint discrepancy_check1 CHECK (((repaired_at IS NULL) = (state <> 'repaired'::text))),
+  constraint discrepancy_state_check CHECK ((state = ANY (ARRAY['open'::text, 'manual'::text, 'approved'::text, 'repaired'::text, 'dismissed'::text])))
+);
+
+create table tuntas.entity_lock (
+  queue_id integer not null,
+  key text not null,
+  id bigint not null,
+  fence bigint not null,
+  constraint entity_lock_pkey PRIMARY KEY (queue_id, key)
+) with (fillfactor=70);
+
+create table tuntas.execution (
+  id bigint generated always as identity not null,
+  arn text not null,
+  name text not null,
+  machine_id bigint not null,
+  machine_arn text not null,
+  machine_revision bigint not null,
+  type text not null,
+  version_arn text,
+  alias_arn text,
+  trace_header text,
+  map_run_id bigint,
+  item_index integer,
+  processor text,
+  input text not null,
+  started_at timestamp with time zone not null,
+  status text not null,
+  output text,
+  error text,
+  cause text,
+  stopped_at timestamp with time zone,
+  redrive_count integer default 0 not null,
+  redriven_at timestamp with time zone,
+  constraint execution_arn_key UNIQUE (arn),
+  constraint execution_pkey PRIMARY KEY (id)
+) with (fillfactor=80);
+
+create table tuntas.execution_history (
+  execution_id bigint not null,
+  seq integer not null,
+  events text not null,
+  constraint execution_history_pkey PRIMARY KEY (execution_id, seq)
+);
+
+create table tuntas.execution_state (
+  execution_id bigint not null,
+  seq integer not null,
+  state text not null,
+  constraint execution_state_pkey PRIMARY KEY (execution_id)
+) with (autovacuum_vacuum_scale_factor=0.02, fillfactor=50);
+
+create table tuntas.failure (
+  id bigint not null,
+  outcome text not null,
+  code text not null,
+  message text not null,
+  fingerprint text not null,
+  schema_version text,
+  attempts integer not null,
+  first_failed_at timestamp with time zone not null,
+  failed_at timestamp with time zone not null,
+  constraint failure_pkey PRIMARY KEY (id)
+) with (fillfactor=70);
+
+create table tuntas.fair_turn (
+  queue_id integer not null,
+  turn bigint not null,
+  constraint fair_turn_pkey PRIMARY KEY (queue_id)
+) with (fillfactor=50);
+
+create table tuntas.fifo_duplicate (
+  queue_id integer not null,
+  scope text not null,
+  deduplication_id text not null,
+  message_id uuid not null,
+  id bigint not null,
+  expires_at timestamp with time zone not null,
+  constraint fifo_duplicate_pkey PRIMARY KEY (queue_id, scope, deduplication_id)
+);
+
+create table tuntas.fifo_group (
+  queue_id integer not null,
+  group_id text not null,
+  head bigint,
+  constraint fifo_group_pkey PRIMARY KEY (queue_id, group_id)
+) with (fillfactor=50);
+
+create table tuntas.fifo_receive_attempt (
+  queue_id integer not null,
+  attempt_id text not null,
+  fence bigint not null,
+  expires_at timestamp with time zone not null,
+  constraint fifo_receive_attempt_pkey PRIMARY KEY (queue_id, attempt_id)
+);
+
+create table tuntas.in_flight (
+  queue_id integer not null,
+  id bigint not null,
+  fence bigint not null,
+  owner_id bigint,
+  expires_at timestamp with time zone,
+  claimed_at timestamp with time zone not null,
+  turn bigint not null,
+  receives integer not null,
+  sent_at timestamp with time zone not null,
+  first_received_at timestamp with time zone not null,
+  group_id text,
+  source_queue_id integer,
+  constraint in_flight_pkey PRIMARY KEY (queue_id, id),
+  constraint in_flight_check CHECK (((owner_id IS NULL) <> (expires_at IS NULL)))
+) with (autovacuum_analyze_scale_factor=0.2, autovacuum_vacuum_scale_factor=0.02);
+
+create table tuntas.lease (
+  name text not null,
+  state text not null,
+  owner text not null,
+  fence bigint not null,
+  expires_at timestamp with time zone not null,
+  claimed_at timestamp with time zone not null,
+  heartbeat_at timestamp with time zone not null,
+  takeovers integer default 0 not null,
+  result text,
+  completed_at timestamp with time zone,
+  constraint lease_pkey PRIMARY KEY (name),
+  constraint lease_state_check CHECK ((state = ANY (ARRAY['running'::text, 'released'::text, 'completed'::text])))
+);
+
+create table tuntas.machine (
+  id bigint generated always as identity not null,
+  account text not null,
+  region text not null,
+  name text not null,
+  type text not null,
+  created_at timestamp with time zone not null,
+  constraint machine_account_region_name_key UNIQUE (account, region, name),
+  constraint machine_pkey PRIMARY KEY (id),
+  constraint machine_type_check CHECK ((type = ANY (ARRAY['STANDARD'::text, 'EXPRESS'::text])))
+);
+
+create table tuntas.machine_alias (
+  machine_id bigint not null,
+  name text not null,
+  description text,
+  routing text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint machine_alias_pkey PRIMARY KEY (machine_id, name),
+  constraint machine_alias_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES tuntas.machine(id) ON DELETE CASCADE
+);
+
+create table tuntas.machine_revision (
+  id bigint generated always as identity not null,
+  machine_id bigint not null,
+  revision_id uuid,
+  definition text not null,
+  role_arn text not null,
+  logging text,
+  tracing text,
+  encryption text,
+  created_at timestamp with time zone not null,
+  constraint machine_revision_pkey PRIMARY KEY (id)
+);
+
+create table tuntas.machine_version (
+  machine_id bigint not null,
+  number integer not null,
+  machine_revision bigint not null,
+  description text,
+  created_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint machine_version_pkey PRIMARY KEY (machine_id, number),
+  constraint machine_version_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES tuntas.machine(id) ON DELETE CASCADE
+);
+
+create table tuntas.map_run (
+  id bigint generated always as identity not null,
+  arn text not null,
+  execution_id bigint not null,
+  number integer not null,
+  machine_arn text not null,
+  concurrency integer not null,
+  failure_count integer,
+  failure_percentage double precision,
+  item_count integer not null,
+  status text not null,
+  started_at timestamp with time zone not null,
+  stopped_at timestamp with time zone,
+  constraint map_run_arn_key UNIQUE (arn),
+  constraint map_run_pkey PRIMARY KEY (id),
+  constraint map_run_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'ABORTED'::text])))
+);
+
+create table tuntas.message (
+  id bigint generated by default as identity not null,
+  message_id uuid not null,
+  sent_at timestamp with time zone not null,
+  sender text not null,
+  body text not null,
+  attributes text,
+  trace_header text,
+  deduplication_id text,
+  constraint message_pkey PRIMARY KEY (id)
+) with (autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_vacuum_scale_factor=0.02);
+
+create table tuntas.migration (
+  number integer not null,
+  name text not null,
+  checksum text not null,
+  applied_at timestamp with time zone default now() not null,
+  constraint migration_pkey PRIMARY KEY (number)
+);
+
+create table tuntas.move_task (
+  id uuid not null,
+  source_queue_id integer not null,
+  destination_queue_id integer,
+  destination_name text,
+  per_second integer,
+  status text not null,
+  failure_reason text,
+  to_move bigint not null,
+  moved bigint default 0 not null,
+  started_at timestamp with time zone not null,
+  next_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint move_task_pkey PRIMARY KEY (id),
+  constraint move_task_per_second_check CHECK (((per_second >= 1) AND (per_second <= 500))),
+  constraint move_task_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'CANCELLING'::text, 'CANCELLED'::text, 'FAILED'::text])))
+);
+
+create table tuntas.outbox (
+  id bigint generated always as identity not null,
+  event_id uuid not null,
+  target_kind text not null,
+  target_name text not null,
+  key text,
+  type text,
+  payload text not null,
+  created_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  refusals integer default 0 not null,
+  claimed_by bigint,
+  claimed_until timestamp with time zone,
+  fence bigint,
+  failure_code text,
+  failure_message text,
+  parked_at timestamp with time zone,
+  constraint outbox_pkey PRIMARY KEY (id)
+);
+
+create table tuntas.outbox_published (
+  id bigint not null,
+  event_id uuid not null,
+  target_kind text not null,
+  target_name text not null,
+  key text,
+  type text,
+  created_at timestamp with time zone not null,
+  published_at timestamp with time zone not null,
+  duplicate boolean not null,
+  reference text,
+  constraint outbox_published_pkey PRIMARY KEY (id)
+);
+
+create table tuntas.process (
+  id bigint generated always as identity not null,
+  name text not null,
+  host text not null,
+  pid integer not null,
+  version text not null,
+  lock_key bigint,
+  started_at timestamp with time zone not null,
+  heartbeat_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint process_pkey PRIMARY KEY (id)
+) with (fillfactor=50);
+
+create table tuntas.quarantine (
+  id bigint not null,
+  queue_id integer not null,
+  message_id uuid not null,
+  outcome text not null,
+  code text not null,
+  message text not null,
+  fingerprint text not null,
+  schema_version text,
+  body text not null,
+  attributes text,
+  trace_header text,
+  deduplication_id text,
+  group_id text,
+  sender text not null,
+  receives integer not null,
+  sent_at timestamp with time zone not null,
+  quarantined_at timestamp with time zone not null,
+  constraint quarantine_pkey PRIMARY KEY (id),
+  constraint quarantine_outcome_check CHECK ((outcome = ANY (ARRAY['poison'::text, 'unknown'::text])))
+);
+
+create table tuntas.queue (
+  id integer generated always as identity not null,
+  account text not null,
+  region text not null,
+  name text not null,
+  fifo boolean not null,
+  delay_seconds integer default 0 not null,
+  visibility_seconds integer default 30 not null,
+  retention_seconds integer default 345600 not null,
+  receive_wait_seconds integer default 0 not null,
+  message_bytes_max integer default 1048576 not null,
+  dead_letter_name text,
+  receives_max integer,
+  redrive_allow_policy text,
+  content_deduplication boolean default false not null,
+  deduplication_scope text default 'queue'::text not null,
+  throughput_limit text default 'perQueue'::text not null,
+  policy text,
+  kms_key_id text,
+  kms_reuse_seconds integer default 300 not null,
+  sse_managed boolean default true not null,
+  owner text,
+  runbook text,
+  poison text default 'exhaust'::text not null,
+  replay_forbidden text default '[]'::text not null,
+  paused_at timestamp with time zone,
+  paused_by text,
+  purged_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  modified_at timestamp with time zone not null,
+  constraint queue_account_region_name_key UNIQUE (account, region, name),
+  constraint queue_pkey PRIMARY KEY (id),
+  constraint queue_check CHECK (((dead_letter_name IS NULL) = (receives_max IS NULL))),
+  constraint queue_check1 CHECK ((fifo = (name ~~ '%.fifo'::text))),
+  constraint queue_deduplication_scope_check CHECK ((deduplication_scope = ANY (ARRAY['queue'::text, 'messageGroup'::text]))),
+  constraint queue_delay_seconds_check CHECK (((delay_seconds >= 0) AND (delay_seconds <= 900))),
+  constraint queue_kms_reuse_seconds_check CHECK (((kms_reuse_seconds >= 60) AND (kms_reuse_seconds <= 86400))),
+  constraint queue_message_bytes_max_check CHECK (((message_bytes_max >= 1024) AND (message_bytes_max <= 1048576))),
+  constraint queue_poison_check CHECK ((poison = ANY (ARRAY['quarantine'::text, 'exhaust'::text]))),
+  constraint queue_receive_wait_seconds_check CHECK (((receive_wait_seconds >= 0) AND (receive_wait_seconds <= 20))),
+  constraint queue_receives_max_check CHECK (((receives_max >= 1) AND (receives_max <= 1000))),
+  constraint queue_retention_seconds_check CHECK (((retention_seconds >= 60) AND (retention_seconds <= 1209600))),
+  constraint queue_throughput_limit_check CHECK ((throughput_limit = ANY (ARRAY['perQueue'::text, 'perMessageGroupId'::text]))),
+  constraint queue_visibility_seconds_check CHECK (((visibility_seconds >= 0) AND (visibility_seconds <= 43200)))
+);
+
+create table tuntas.queue_tag (
+  queue_id integer not null,
+  key text not null,
+  value text not null,
+  constraint queue_tag_pkey PRIMARY KEY (queue_id, key),
+  constraint queue_tag_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES tuntas.queue(id) ON DELETE CASCADE
+);
+
+create table tuntas.ready (
+  queue_id integer not null,
+  turn bigint default 0 not null,
+  id bigint not null,
+  receives integer default 0 not null,
+  sent_at timestamp with time zone not null,
+  first_received_at timestamp with time zone,
+  group_id text,
+  source_queue_id integer,
+  constraint ready_pkey PRIMARY KEY (queue_id, turn, id)
+) with (autovacuum_analyze_scale_factor=0.2, autovacuum_vacuum_scale_factor=0.02);
+
+create table tuntas.reconciliation_run (
+  id bigint generated always as identity not null,
+  name text not null,
+  invariant text not null,
+  compared bigint not null,
+  found bigint not null,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone not null,
+  constraint reconciliation_run_pkey PRIMARY KEY (id)
+);
+
+create table tuntas.rejection (
+  id bigint not null,
+  queue_id integer not null,
+  message_id uuid not null,
+  code text not null,
+  reason text not null,
+  receives integer not null,
+  sent_at timestamp with time zone not null,
+  rejected_at timestamp with time zone not null,
+  constraint rejection_pkey PRIMARY KEY (id)
+);
+
+create table tuntas.reservation (
+  id uuid not null,
+  kind text not null,
+  resource text not null,
+  unit integer not null,
+  holder text not null,
+  state text not null,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  confirmed_at timestamp with time zone,
+  released_at timestamp with time zone,
+  expired_at timestamp with time zone,
+  notify_kind text,
+  notify_name text,
+  told_at timestamp with time zone,
+  constraint reservation_pkey PRIMARY KEY (id),
+  constraint reservation_check CHECK (((notify_kind IS NULL) = (notify_name IS NULL))),
+  constraint reservation_state_check CHECK ((state = ANY (ARRAY['reserved'::text, 'confirmed'::text, 'released'::text, 'expired'::text]))),
+  constraint reservation_unit_check CHECK ((unit >= 1))
+);
+
+create table tuntas.side_effect (
+  id bigint generated always as identity not null,
+  provider text not null,
+  operation text not null,
+  key text not null,
+  request_hash text not null,
+  request text not null,
+  state text not null,
+  final boolean default false not null,
+  subject text,
+  calls integer default 1 not null,
+  fence bigint not null,
+  deadline timestamp with time zone not null,
+  reference text,
+  response text,
+  failure_code text,
+  failure_message text,
+  settled_by text,
+  created_at timestamp with time zone not null,
+  called_at timestamp with time zone not null,
+  completed_at timestamp with time zone,
+  constraint side_effect_provider_operation_key_key UNIQUE (provider, operation, key),
+  constraint side_effect_pkey PRIMARY KEY (id),
+  constraint side_effect_check CHECK (((completed_at IS NULL) = (state = ANY (ARRAY['pending'::text, 'unknown'::text])))),
+  constraint side_effect_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'unknown'::text])))
+);
+
+create table tuntas.workflow_call (
+  execution_id bigint not null,
+  key text not null,
+  command text not null,
+  owner_id bigint,
+  token_hash bytea,
+  activity_arn text,
+  heartbeat_seconds integer,
+  started boolean default false not null,
+  constraint workflow_call_pkey PRIMARY KEY (execution_id, key)
+) with (autovacuum_vacuum_scale_factor=0.02);
+
+create table tuntas.workflow_due (
+  execution_id bigint not null,
+  key text not null,
+  due timestamp with time zone not null,
+  taken_by bigint,
+  constraint workflow_due_pkey PRIMARY KEY (execution_id, key)
+) with (autovacuum_vacuum_scale_factor=0.02, fillfactor=70);
+
+create table tuntas.workflow_start (
+  command_id text not null,
+  pattern text not null,
+  workflow text not null,
+  execution_name text not null,
+  input text not null,
+  state text not null,
+  execution_arn text,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  failure_message text,
+  constraint workflow_start_workflow_execution_name_key UNIQUE (workflow, execution_name),
+  constraint workflow_start_pkey PRIMARY KEY (command_id),
+  constraint workflow_start_check CHECK (((state = 'started'::text) = (started_at IS NOT NULL))),
+  constraint workflow_start_pattern_check CHECK ((pattern = ANY (ARRAY['A'::text, 'B'::text, 'C'::text]))),
+  constraint workflow_start_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'started'::text, 'manual'::text])))
+);
+
+create table tuntas.workflow_tag (
+  arn text not null,
+  key text not null,
+  value text not null,
+  constraint workflow_tag_pkey PRIMARY KEY (arn, key)
+);
+
+CREATE INDEX audit_subject ON tuntas.audit USING btree (subject, id);
+
+CREATE INDEX command_expires ON tuntas.command USING btree (expires_at);
+
+CREATE INDEX consumer_queue ON tuntas.consumer USING btree (queue_id);
+
+CREATE INDEX delayed_due ON tuntas.delayed USING btree (due);
+
+CREATE INDEX delayed_group ON tuntas.delayed USING btree (queue_id, group_id, id) WHERE (group_id IS NOT NULL);
+
+CREATE INDEX delayed_queue ON tuntas.delayed USING btree (queue_id);
+
+CREATE UNIQUE INDEX discrepancy_standing ON tuntas.discrepancy USING btree (name, key) WHERE (state = ANY (ARRAY['open'::text, 'manual'::text, 'approved'::text]));
+
+CREATE INDEX execution_machine ON tuntas.execution USING btree (machine_id, id DESC) WHERE (map_run_id IS NULL);
+
+CREATE INDEX execution_map_run ON tuntas.execution USING btree (map_run_id, item_index) WHERE (map_run_id IS NOT NULL);
+
+CREATE INDEX fifo_duplicate_expires ON tuntas.fifo_duplicate USING btree (expires_at);
+
+CREATE INDEX fifo_group_head ON tuntas.fifo_group USING btree (queue_id, head) WHERE (head IS NOT NULL);
+
+CREATE INDEX in_flight_expires ON tuntas.in_flight USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+CREATE INDEX in_flight_group ON tuntas.in_flight USING btree (queue_id, group_id, turn, id) WHERE (group_id IS NOT NULL);
+
+CREATE INDEX machine_revision_machine ON tuntas.machine_revision USING btree (machine_id, id);
+
+CREATE INDEX map_run_execution ON tuntas.map_run USING btree (execution_id);
+
+CREATE UNIQUE INDEX move_task_running ON tuntas.move_task USING btree (source_queue_id) WHERE (status = ANY (ARRAY['RUNNING'::text, 'CANCELLING'::text]));
+
+CREATE INDEX outbox_holding ON tuntas.outbox USING btree (target_kind, target_name) WHERE ((parked_at IS NULL) AND ((claimed_until IS NOT NULL) OR (failure_code IS NOT NULL)));
+
+CREATE INDEX outbox_parked ON tuntas.outbox USING btree (target_kind, target_name, id) WHERE (parked_at IS NOT NULL);
+
+CREATE INDEX outbox_published_at ON tuntas.outbox_published USING btree (published_at);
+
+CREATE INDEX outbox_waiting ON tuntas.outbox USING btree (target_kind, target_name, id) WHERE (parked_at IS NULL);
+
+CREATE INDEX quarantine_queue ON tuntas.quarantine USING btree (queue_id, quarantined_at);
+
+CREATE INDEX queue_dead_letter ON tuntas.queue USING btree (account, region, dead_letter_name) WHERE (dead_letter_name IS NOT NULL);
+
+CREATE INDEX ready_group ON tuntas.ready USING btree (queue_id, group_id, turn, id) WHERE (group_id IS NOT NULL);
+
+CREATE INDEX reconciliation_run_name ON tuntas.reconciliation_run USING btree (name, id);
+
+CREATE INDEX rejection_queue ON tuntas.rejection USING btree (queue_id, rejected_at);
+
+CREATE UNIQUE INDEX reservation_active ON tuntas.reservation USING btree (kind, resource, unit) WHERE (state = ANY (ARRAY['reserved'::text, 'confirmed'::text]));
+
+CREATE INDEX reservation_due ON tuntas.reservation USING btree (expires_at) WHERE (state = 'reserved'::text);
+
+CREATE UNIQUE INDEX reservation_holder ON tuntas.reservation USING btree (kind, resource, holder) WHERE (state = ANY (ARRAY['reserved'::text, 'confirmed'::text]));
+
+CREATE INDEX reservation_untold ON tuntas.reservation USING btree (id) WHERE ((state = 'expired'::text) AND (notify_kind IS NOT NULL) AND (told_at IS NULL));
+
+CREATE INDEX side_effect_open ON tuntas.side_effect USING btree (state, deadline) WHERE (state = ANY (ARRAY['pending'::text, 'unknown'::text]));
+
+CREATE INDEX side_effect_subject ON tuntas.side_effect USING btree (subject) WHERE (subject IS NOT NULL);
+
+CREATE INDEX workflow_call_activity ON tuntas.workflow_call USING btree (activity_arn, execution_id) WHERE (activity_arn IS NOT NULL);
+
+CREATE INDEX workflow_call_owner ON tuntas.workflow_call USING btree (owner_id) WHERE (owner_id IS NOT NULL);
+
+CREATE UNIQUE INDEX workflow_call_token ON tuntas.workflow_call USING btree (token_hash) WHERE (token_hash IS NOT NULL);
+
+CREATE INDEX workflow_due_due ON tuntas.workflow_due USING btree (due);
+
+CREATE INDEX workflow_due_taken ON tuntas.workflow_due USING btree (taken_by) WHERE (taken_by IS NOT NULL);
+
+CREATE INDEX workflow_start_missing ON tuntas.workflow_start USING btree (created_at) WHERE (state = 'requested'::text);
+
+CREATE OR REPLACE FUNCTION tuntas.append(queue integer, new_message_id uuid, body text, attributes text, sender text, trace_header text, delay integer, message_group text, deduplication text, OUT message_id uuid, OUT id bigint, OUT duplicate boolean, OUT due timestamp with time zone)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    q tuntas.queue;
+    dedup_scope text;
+  begin
+    select * into q from tuntas.queue where queue.id = append.queue;
+    if not found then
+      return;
+    end if;
+    duplicate := false;
+    id := nextval('tuntas.message_id_seq');
+    message_id := new_message_id;
+    if q.fifo then
+      insert into tuntas.fifo_group (queue_id, group_id) values (q.id, message_group) on conflict do nothing;
+      perform 1 from tuntas.fifo_group where queue_id = q.id and group_id = message_group for update;
+      dedup_scope := case q.deduplication_scope when 'messageGroup' then message_group else '' end;
+      insert into tuntas.fifo_duplicate as d (queue_id, scope, deduplication_id, message_id, id, expires_at)
+        values (q.id, dedup_scope, deduplication, append.message_id, append.id, tuntas.now() + interval '5 minutes')
+        on conflict (queue_id, scope, deduplication_id) do update
+          set message_id = excluded.message_id, id = excluded.id, expires_at = excluded.expires_at
+          where d.expires_at <= tuntas.now();
+      if not found then
+        select d.message_id, d.id into message_id, id from tuntas.fifo_duplicate d
+          where d.queue_id = q.id and d.scope = dedup_scope and d.deduplication_id = deduplication;
+        duplicate := true;
+        return;
+      end if;
+    end if;
+    insert into tuntas.message (id, message_id, sent_at, sender, body, attributes, trace_header, deduplication_id)
+      values (append.id, append.message_id, tuntas.now(), append.sender, append.body, append.attributes,
+        append.trace_header, deduplication);
+    if coalesce(delay, q.delay_seconds) > 0 then
+      due := tuntas.now() + make_interval(secs => coalesce(delay, q.delay_seconds));
+      insert into tuntas.delayed (id, queue_id, due, turn, sent_at, group_id)
+        values (append.id, q.id, append.due, 0, tuntas.now(), message_group);
+    else
+      insert into tuntas.ready (queue_id, turn, id, sent_at, group_id)
+        values (q.id, case when q.fifo then 0 else tuntas.next_turn(q.id, message_group) end, append.id,
+          tuntas.now(), message_group);
+    end if;
+    if q.fifo then
+      perform tuntas.refresh_groups(q.id, array[message_group]);
+    end if;
+  end
+  $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.claim_fifo(queue integer, n integer, owner bigint, visibility integer, new_fence bigint)
+ RETURNS SETOF tuntas.in_flight
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    q tuntas.queue;
+    dead_letter integer;
+    this_group text;
+    before_id bigint;
+    r tuntas.ready;
+    held tuntas.in_flight;
+    taken integer := 0;
+    group_taken integer;
+    -- A worker runs what it gets side by side, so it gets one message of a group at a time; a receiver gets them in order.
+    group_max integer := case when owner is null then n else 1 end;
+  begin
+    select * into q from tuntas.queue where id = claim_fifo.queue;
+    select d.id into dead_letter from tuntas.queue d
+      where d.account = q.account and d.region = q.region and d.name = q.dead_letter_name;
+    for this_group in
+      select g.group_id from tuntas.fifo_group g
+      where g.queue_id = queue and g.head is not null order by g.head limit n for update skip locked
+    loop
+      before_id := tuntas.group_bound(queue, this_group);
+      group_taken := 0;
+      while taken < n and group_taken < group_max loop
+        delete from tuntas.ready x where (x.queue_id, x.turn, x.id) = (
+          select y.queue_id, y.turn, y.id from tuntas.ready y
+          where y.queue_id = queue and y.group_id = this_group and y.id < before_id order by y.id limit 1)
+          returning x.* into r;
+        exit when not found;
+        if r.sent_at < tuntas.now() - make_interval(secs => q.retention_seconds) then
+          delete from tuntas.message m where m.id = r.id;
+        elsif dead_letter is not null and r.receives >= q.receives_max then
+          insert into tuntas.ready (queue_id, id, receives, sent_at, first_received_at, group_id, source_queue_id)
+            values (dead_letter, r.id, r.receives, tuntas.now(), r.first_received_at, r.group_id, queue);
+          update tuntas.message m set deduplication_id = m.message_id::text where m.id = r.id;
+          insert into tuntas.fifo_group (queue_id, group_id) values (dead_letter, r.group_id) on conflict do nothing;
+          perform tuntas.refresh_groups(dead_letter, array[r.group_id]);
+        else
+          insert into tuntas.in_flight (queue_id, id, fence, owner_id, expires_at, claimed_at, turn, receives, sent_at,
+            first_received_at, group_id, source_queue_id)
+          values (queue, r.id, new_fence, owner,
+            case when owner is null then tuntas.now() + make_interval(secs => coalesce(visibility, q.visibility_seconds)) end,
+            tuntas.now(), r.turn, r.receives + 1, r.sent_at, coalesce(r.first_received_at, tuntas.now()), r.group_id, r.source_queue_id)
+          returning * into held;
+          taken := taken + 1;
+          group_taken := group_taken + 1;
+          return next held;
+        end if;
+      end loop;
+      perform tuntas.refresh_groups(queue, array[this_group]);
+      exit when taken >= n;
+    end loop;
+  end
+  $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.forget_entity_locks(n integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    candidates record;
+  begin
+    for candidates in
+      select l.queue_id, l.key from tuntas.entity_lock l
+      where not exists (select from tuntas.in_flight f where f.queue_id = l.queue_id and f.id = l.id and f.fence = l.fence)
+      limit n for update skip locked
+    loop
+      delete from tuntas.entity_lock l where l.queue_id = candidates.queue_id and l.key = candidates.key
+        and not exists (select from tuntas.in_flight f where f.queue_id = l.queue_id and f.id = l.id and f.fence = l.fence);
+    end loop;
+  end
+  $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.group_bound(queue integer, message_group text)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+    select coalesce(least(
+      (select min(f.id) from tuntas.in_flight f where f.queue_id = queue and f.group_id = message_group),
+      (select min(d.id) from tuntas.delayed d where d.queue_id = queue and d.group_id = message_group)),
+      9223372036854775807)
+  $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.lock_entities(queue integer, keys text[], ids bigint[], fences bigint[])
+ RETURNS SETOF bigint
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    wanted record;
+  begin
+    for wanted in select * from unnest(keys, ids, fences) as u(key, id, fence) order by u.key, u.id loop
+      insert into tuntas.entity_lock (queue_id, key, id, fence) values (queue, wanted.key, wanted.id, wanted.fence)
+        on conflict do nothing;
+      if not found then
+        perform 1 from tuntas.entity_lock where queue_id = queue and key = wanted.key for update;
+        update tuntas.entity_lock l set id = wanted.id, fence = wanted.fence
+          where l.queue_id = queue and l.key = wanted.key and not exists (
+            select from tuntas.in_flight f where f.queue_id = queue and f.id = l.id and f.fence = l.fence);
+      end if;
+      if found then
+        return next wanted.id;
+      end if;
+    end loop;
+  end
+  $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.move_messages(source integer, destination integer, n integer, only_ids bigint[], OUT moved integer, OUT missing integer, OUT queues integer[])
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    r record;
+    target integer;
+    touched text[] := '{}';
+  begin
+    moved := 0;
+    missing := 0;
+    queues := '{}';
+    for r in
+      with picked as (
+        delete from tuntas.ready where ctid = any(array(
+          select c.ctid from tuntas.ready c where c.queue_id = source and (only_ids is null or c.id = any(only_ids))
+          order by c.turn, c.id limit n for update skip locked))
+        returning id, group_id, source_queue_id, turn
+      ), bodies as (
+        delete from tuntas.message where id = any(array(select id from picked)) returning *
+      ), failures as (delete from tuntas.failure where id = any(array(select id from picked)))
+      select p.group_id, p.source_queue_id, b.* from picked p join bodies b on b.id = p.id order by p.turn, p.id
+    loop
+      target := coalesce(destination, r.source_queue_id);
+      if not exists (select from tuntas.queue q where q.id = target) then
+        -- Nowhere to go: it stays where it is, and the task says so.
+        insert into tuntas.message values (r.id, r.message_id, r.sent_at, r.sender, r.body, r.attributes, r.trace_header, r.deduplication_id);
+        insert into tuntas.ready (queue_id, id, receives, sent_at, group_id, source_queue_id)
+          values (source, r.id, 0, r.sent_at, r.group_id, r.source_queue_id);
+        missing := missing + 1;
+      else
+        perform tuntas.append(target, gen_random_uuid(), r.body, r.attributes, r.sender, r.trace_header, 0, r.group_id,
+          coalesce(r.deduplication_id, r.message_id::text));
+        moved := moved + 1;
+        if not target = any(queues) then queues := queues || target; end if;
+      end if;
+      if r.group_id is not null and not r.group_id = any(touched) then touched := touched || r.group_id; end if;
+    end loop;
+    if (select fifo from tuntas.queue where id = source) and touched <> '{}' then
+      perform tuntas.refresh_groups(source, touched);
+    end if;
+  end
+  $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.next_turn(queue integer, message_group text)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+    select greatest(
+      coalesce((select turn from tuntas.fair_turn where queue_id = queue), 0),
+      case when message_group is null then 0 else
+        coalesce((select max(turn) + 1 from tuntas.ready where queue_id = queue and group_id = message_group), 0)
+      end)
+  $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.now()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$select pg_catalog.now()$function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.promote(n integer)
+ RETURNS TABLE(queue integer, moved bigint)
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    moves record;
+    touched integer[] := '{}';
+    counts bigint[] := '{}';
+  begin
+    for moves in
+      with due as (
+        delete from tuntas.delayed d where d.ctid = any(array(
+          select c.ctid from tuntas.delayed c where c.due <= tuntas.now() order by c.due limit n for update skip locked))
+        returning d.queue_id, d.id, d.turn, d.receives, d.sent_at, d.first_received_at, d.group_id, d.source_queue_id
+      ), late as (
+        delete from tuntas.in_flight f where f.ctid = any(array(
+          select c.ctid from tuntas.in_flight c where c.expires_at <= tuntas.now() order by c.expires_at limit n for update skip locked))
+        returning f.queue_id, f.id, f.turn, f.receives, f.sent_at, f.first_received_at, f.group_id, f.source_queue_id
+      ), back as (
+        insert into tuntas.ready (queue_id, id, turn, receives, sent_at, first_received_at, group_id, source_queue_id)
+        select * from due union all select * from late
+        returning queue_id, group_id
+      )
+      select b.queue_id, q.fifo, count(*) as moved,
+        array_agg(distinct b.group_id order by b.group_id) filter (where b.group_id is not null) as groups
+      from back b left join tuntas.queue q on q.id = b.queue_id
+      group by b.queue_id, q.fifo order by b.queue_id
+    loop
+      if moves.fifo then
+        insert into tuntas.fifo_group (queue_id, group_id)
+          select moves.queue_id, g from unnest(moves.groups) g order by g on conflict do nothing;
+        perform tuntas.refresh_groups(moves.queue_id, moves.groups);
+      end if;
+      touched := touched || moves.queue_id;
+      counts := counts || moves.moved;
+    end loop;
+    return query select * from unnest(touched, counts);
+  end
+  $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.refresh_groups(queue integer, groups text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    perform 1 from tuntas.fifo_group
+      where queue_id = queue and group_id = any(groups) order by group_id for update;
+    update tuntas.fifo_group g set head = (
+      select min(r.id) from tuntas.ready r
+      where r.queue_id = queue and r.group_id = g.group_id and r.id < tuntas.group_bound(queue, g.group_id))
+      where g.queue_id = queue and g.group_id = any(groups);
+    delete from tuntas.fifo_group g
+      where g.queue_id = queue and g.group_id = any(groups) and g.head is null
+        and not exists (select from tuntas.ready r where r.queue_id = queue and r.group_id = g.group_id)
+        and not exists (select from tuntas.in_flight f where f.queue_id = queue and f.group_id = g.group_id);
+  end
+  $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.send(queue_name text, body text, attributes text DEFAULT NULL::text, delay_seconds integer DEFAULT NULL::integer, group_id text DEFAULT NULL::text, deduplication_id text DEFAULT NULL::text, account text DEFAULT '000000000000'::text, region text DEFAULT 'us-east-1'::text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    q tuntas.queue;
+    sent record;
+  begin
+    select * into q from tuntas.queue
+      where queue.account = send.account and queue.region = send.region and queue.name = queue_name;
+    if not found then
+      raise exception 'queue % does not exist', queue_name using errcode = 'P0002',
+        hint = 'Create it first, or see the names: select name from tuntas.queue.';
+    end if;
+    if body is null or body = '' then
+      raise exception 'the body of a message to % is empty', queue_name using errcode = '22023';
+    end if;
+    if octet_length(body) + coalesce(octet_length(attributes), 0) > q.message_bytes_max then
+      raise exception 'the message to % has % bytes, more than %', queue_name, octet_length(body), q.message_bytes_max
+        using errcode = '22023';
+    end if;
+    if body ~ '[\x01-\x08\x0b\x0c\x0e-\x1f]' then
+      raise exception 'the body of a message to % has a control character that SQS refuses', queue_name using errcode = '22023';
+    end if;
+    if delay_seconds not between 0 and 900 then
+      raise exception 'delay_seconds is %, expected 0 to 900', delay_seconds using errcode = '22023';
+    end if;
+    if q.fifo and group_id is null then
+      raise exception 'queue % is FIFO: group_id is required', queue_name using errcode = '22023';
+    end if;
+    if q.fifo and deduplication_id is null then
+      if not q.content_deduplication then
+        raise exception 'queue % is FIFO without content deduplication: deduplication_id is required', queue_name
+          using errcode = '22023';
+      end if;
+      deduplication_id := encode(sha256(convert_to(body, 'UTF8')), 'hex');
+    end if;
+    select * into sent from tuntas.append(q.id, gen_random_uuid(), body, attributes, session_user::text, null,
+      case when q.fifo then null else delay_seconds end, group_id, deduplication_id);
+    perform pg_notify('tuntas.ready', q.id::text);
+    return sent.message_id;
+  end
+  $function$
+;

@@ -4,10 +4,11 @@ import { defaultScope } from "tuntas/queue";
 import { makeDispatch } from "./dispatch.ts";
 import type { Listening, Pages } from "./server.ts";
 import { listen } from "./server.ts";
+import { makeSfn } from "./sfn/operations.ts";
 import { makeSqs } from "./sqs/operations.ts";
 
 export interface GatewayOptions {
-  readonly platform: Pick<Platform, "queues" | "log">;
+  readonly platform: Pick<Platform, "queues" | "workflows" | "log">;
   /** 4566 by default; 0 takes a free one. */
   readonly port?: number;
   /** 127.0.0.1 by default: the gateway does not check signatures. */
@@ -26,7 +27,7 @@ export function startGateway({
   host = "127.0.0.1",
   pages,
 }: GatewayOptions): Promise<Gateway> {
-  const services = [makeSqs(platform)];
+  const services = [makeSqs(platform), makeSfn(platform)];
   const probe = () => platform.queues.catalog.list(defaultScope, { prefix: "", after: "", limit: 1 });
   return listen({
     port,

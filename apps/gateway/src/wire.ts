@@ -1,6 +1,7 @@
 // What the server, the protocols and the services say to each other: a call that came in, an error that goes out.
 import type { Log } from "tuntas";
 import type { Queues, Scope } from "tuntas/queue";
+import type { Workflows } from "tuntas/workflow";
 import type { Structure } from "./shape.ts";
 
 export type Protocol = "json" | "query";
@@ -92,5 +93,6 @@ export interface Service {
 /** What services are made of. */
 export interface Rooms {
   readonly queues: Queues;
+  readonly workflows: Workflows;
   readonly log: Pick<Log, "warn" | "error">;
 }

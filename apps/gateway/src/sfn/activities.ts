@@ -1,0 +1,103 @@
+// Activities and task tokens over the wire: how workers of any language take part.
+import { limits } from "tuntas/asl";
+import type { ActivityRecord, AnswerResult } from "tuntas/workflow";
+import { isStorable } from "tuntas/queue";
+import type { ValueOf } from "../shape.ts";
+import type { Call, Rooms } from "../wire.ts";
+import { checkArn, checkName, cut, pageOf, seconds } from "./checks.ts";
+import { required, sfnError } from "./errors.ts";
+import type { shapes } from "./shapes.ts";
+import { tagRecord } from "./tags.ts";
+
+type Input<Name extends keyof typeof shapes> = ValueOf<(typeof shapes)[Name]>;
+
+export async function createActivity({ workflows }: Rooms, call: Call, input: Input<"createActivity">) {
+  const name = checkName(input.name);
+  const encryption = input.encryptionConfiguration && JSON.stringify(input.encryptionConfiguration);
+  const activity = await workflows.activities.create(call.scope, name, {
+    encryption,
+    tags: tagRecord(input.tags),
+  });
+  return { activityArn: activity.arn, creationDate: seconds(activity.createdAtMs) };
+}
+
+async function findActivity({ workflows }: Rooms, given: string | undefined): Promise<ActivityRecord> {
+  const arn = checkArn(given, "activityArn", "activity");
+  const activity = await workflows.activities.find(arn);
+  if (!activity) throw sfnError("ActivityDoesNotExist", arn);
+  return activity;
+}
+
+export async function describeActivity(rooms: Rooms, _call: Call, input: Input<"activity">) {
+  const { arn, name, encryption, createdAtMs } = await findActivity(rooms, input.activityArn);
+  return {
+    activityArn: arn,
+    creationDate: seconds(createdAtMs),
+    encryptionConfiguration:
+      encryption === null ? { type: "AWS_OWNED_KEY" } : (JSON.parse(encryption) as object),
+    name,
+  };
+}
+
+export async function deleteActivity({ workflows }: Rooms, _call: Call, input: Input<"activity">) {
+  await workflows.activities.delete(checkArn(input.activityArn, "activityArn", "activity"));
+  return {};
+}
+
+export async function listActivities({ workflows }: Rooms, call: Call, input: Input<"listed">) {
+  const page = pageOf(input);
+  const { items, nextToken } = cut(await workflows.activities.list(call.scope, page), page);
+  const activities = items.map(({ arn, name, createdAtMs }) => ({
+    activityArn: arn,
+    creationDate: seconds(createdAtMs),
+    name,
+  }));
+  return { activities, ...(nextToken === undefined ? {} : { nextToken }) };
+}
+
+/** As long as AWS keeps the connection open. */
+const pollMs = 60_000;
+
+export async function getActivityTask(rooms: Rooms, call: Call, input: Input<"getTask">) {
+  const { arn } = await findActivity(rooms, input.activityArn);
+  const { workerName } = input;
+  const task = await rooms.workflows.activities.task(arn, {
+    workerName,
+    waitMs: pollMs,
+    signal: call.waiting(),
+  });
+  return task ? { input: task.input, taskToken: task.token } : {};
+}
+
+function checkAnswer({ status }: AnswerResult): object {
+  if (status === "invalid") throw sfnError("InvalidToken", "Invalid token");
+  if (status === "gone") throw sfnError("TaskTimedOut", "Provided task does not exist anymore");
+  return {};
+}
+
+function parseOutput(text: string) {
+  if (Buffer.byteLength(text) > limits.dataBytes || !isStorable(text))
+    throw sfnError("InvalidOutput", "Output exceeds the size limit");
+  try {
+    return JSON.parse(text) as never;
+  } catch {
+    throw sfnError("InvalidOutput", "Output is not valid JSON");
+  }
+}
+
+export async function sendTaskSuccess({ workflows }: Rooms, _call: Call, input: Input<"success">) {
+  const token = required(input.taskToken, "taskToken");
+  const output = parseOutput(required(input.output, "output"));
+  return checkAnswer(await workflows.activities.succeed(token, output));
+}
+
+export async function sendTaskFailure({ workflows }: Rooms, _call: Call, input: Input<"failure">) {
+  const token = required(input.taskToken, "taskToken");
+  const { error, cause } = input;
+  const failure = { ...(error === undefined ? {} : { error }), ...(cause === undefined ? {} : { cause }) };
+  return checkAnswer(await workflows.activities.fail(token, failure));
+}
+
+export async function sendTaskHeartbeat({ workflows }: Rooms, _call: Call, input: Input<"heartbeat">) {
+  return checkAnswer(await workflows.activities.heartbeat(required(input.taskToken, "taskToken")));
+}

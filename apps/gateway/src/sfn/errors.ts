@@ -1,0 +1,69 @@
+// Step Functions' errors, in its own words. Source: API reference of each action.
+import { isTuntasError } from "tuntas";
+import { TestStateError } from "tuntas/asl";
+import type { ErrorKind } from "../wire.ts";
+import { genericErrors, WireError } from "../wire.ts";
+
+const namespace = "com.amazonaws.swf.service.v2.model";
+
+/** What stands before the quoted detail in the message; empty where the message stands alone. */
+const titles = {
+  ActivityAlreadyExists: "Activity Already Exists",
+  ActivityDoesNotExist: "Activity Does Not Exist",
+  ConflictException: "",
+  ExecutionAlreadyExists: "Execution Already Exists",
+  ExecutionDoesNotExist: "Execution Does Not Exist",
+  ExecutionNotRedrivable: "Execution Not Redrivable",
+  InvalidArn: "Invalid Arn",
+  InvalidDefinition: "",
+  InvalidExecutionInput: "Invalid State Machine Execution Input",
+  InvalidLoggingConfiguration: "",
+  InvalidName: "Invalid Name",
+  InvalidOutput: "Invalid Output",
+  InvalidToken: "Invalid Token",
+  MissingRequiredParameter: "",
+  ResourceNotFound: "",
+  StateMachineAlreadyExists: "State Machine Already Exists",
+  StateMachineDoesNotExist: "State Machine Does Not Exist",
+  StateMachineTypeNotSupported: "",
+  TaskDoesNotExist: "Task Does Not Exist",
+  TaskTimedOut: "Task Timed Out",
+  TooManyTags: "",
+  ValidationException: "",
+} as const;
+
+export type SfnErrorCode = keyof typeof titles;
+
+const kindOf = (code: SfnErrorCode): ErrorKind => ({
+  shape: code,
+  queryCode: code,
+  status: 400,
+  namespace,
+});
+
+/** The error with its detail in quotes, as AWS words most of them; or with the bare message where there is no title. */
+export const sfnError = (code: SfnErrorCode, detail: string): WireError =>
+  new WireError(kindOf(code), titles[code] === "" ? detail : `${titles[code]}: '${detail}'`);
+
+/** A member that breaks a constraint of the service's model. */
+export const constraint = (value: unknown, member: string, rule: string): WireError =>
+  sfnError(
+    "ValidationException",
+    `1 validation error detected: Value '${String(value)}' at '${member}' failed to satisfy constraint: ${rule}`,
+  );
+
+/** The value of a member that must be there. */
+export function required<T>(value: T | undefined, member: string): T {
+  if (value !== undefined) return value;
+  throw sfnError(
+    "ValidationException",
+    `1 validation error detected: Value null at '${member}' failed to satisfy constraint: Member must not be null`,
+  );
+}
+
+export function toWireError(cause: unknown): WireError | undefined {
+  if (cause instanceof WireError) return cause;
+  if (cause instanceof TestStateError) return sfnError(cause.code, cause.message);
+  if (isTuntasError(cause) && cause.retryable) return new WireError(genericErrors.unavailable, cause.message);
+  return undefined;
+}

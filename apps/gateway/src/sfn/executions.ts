@@ -1,0 +1,217 @@
+// Executions over the wire: started, described, listed, stopped, redriven, and their history.
+import { randomUUID } from "node:crypto";
+import { wireEvent } from "tuntas/asl";
+import type { ExecutionRecord, Target } from "tuntas/workflow";
+import type { ValueOf } from "../shape.ts";
+import type { Call, Rooms } from "../wire.ts";
+import { checkArn, checkInput, checkMachineArn, checkName, cut, pageOf, seconds } from "./checks.ts";
+import { constraint, required, sfnError } from "./errors.ts";
+import { machineMissing } from "./machines.ts";
+import type { shapes } from "./shapes.ts";
+
+type Input<Name extends keyof typeof shapes> = ValueOf<(typeof shapes)[Name]>;
+
+async function findTarget({ workflows }: Rooms, arn: string | undefined): Promise<Target> {
+  checkMachineArn(arn);
+  const target = await workflows.machines.resolve(arn!);
+  if (!target) throw machineMissing(arn!);
+  return target;
+}
+
+const unsupported = () =>
+  sfnError("StateMachineTypeNotSupported", "This operation is not supported by this type of state machine");
+
+function requestOf(target: Target, input: Input<"start">) {
+  return {
+    target,
+    name: input.name === undefined ? randomUUID() : checkName(input.name),
+    input: checkInput(input.input ?? "{}"),
+    traceHeader: input.traceHeader,
+  };
+}
+
+export async function startExecution(rooms: Rooms, _call: Call, input: Input<"start">) {
+  const target = await findTarget(rooms, input.stateMachineArn);
+  const started = await rooms.workflows.executions.start(requestOf(target, input));
+  if (started.status === "conflict") throw sfnError("ExecutionAlreadyExists", started.arn);
+  return { executionArn: started.arn, startDate: seconds(started.startedAtMs) };
+}
+
+const included = { included: true };
+
+export async function startSyncExecution(rooms: Rooms, _call: Call, input: Input<"startSync">) {
+  const target = await findTarget(rooms, input.stateMachineArn);
+  if (target.machine.type !== "EXPRESS") throw unsupported();
+  const request = requestOf(target, input);
+  const ended = await rooms.workflows.executions.startSync(request);
+  const { status, output, error, cause } = ended;
+  const durationMs = ended.stoppedAtMs - ended.startedAtMs;
+  return {
+    billingDetails: {
+      billedDurationInMilliseconds: Math.max(100, Math.ceil(durationMs / 100) * 100),
+      billedMemoryUsedInMB: 64,
+    },
+    ...(cause === undefined ? {} : { cause }),
+    ...(error === undefined ? {} : { error }),
+    executionArn: ended.arn,
+    input: request.input,
+    inputDetails: included,
+    name: request.name,
+    ...(output === undefined ? {} : { output, outputDetails: included }),
+    startDate: seconds(ended.startedAtMs),
+    stateMachineArn: target.machine.arn,
+    status,
+    stopDate: seconds(ended.stoppedAtMs),
+  };
+}
+
+export async function findExecution(
+  { workflows }: Rooms,
+  given: string | undefined,
+): Promise<ExecutionRecord> {
+  const arn = checkArn(given, "executionArn", "execution");
+  const execution = await workflows.executions.find(arn);
+  if (!execution) throw sfnError("ExecutionDoesNotExist", arn);
+  return execution;
+}
+
+const redriveDays = 14;
+
+/** What AWS says of a redrive that would be asked for now. */
+function redriveOf({ status, stoppedAtMs, mapRunArn, type }: ExecutionRecord, nowMs: number) {
+  if (mapRunArn !== null && type === "STANDARD") return { redriveStatus: "REDRIVABLE_BY_MAP_RUN" };
+  const refused = (redriveStatusReason: string) => ({ redriveStatus: "NOT_REDRIVABLE", redriveStatusReason });
+  if (status === "RUNNING" || status === "SUCCEEDED")
+    return refused(`Execution is ${status} and cannot be redriven`);
+  if (nowMs - (stoppedAtMs ?? nowMs) > redriveDays * 86_400_000)
+    return refused("Execution is past its redrivable period and cannot be redriven");
+  return { redriveStatus: "REDRIVABLE" };
+}
+
+const namedBy = ({ versionArn, aliasArn }: ExecutionRecord) => ({
+  ...(aliasArn === null ? {} : { stateMachineAliasArn: aliasArn }),
+  ...(versionArn === null ? {} : { stateMachineVersionArn: versionArn }),
+});
+
+const timesOf = (execution: ExecutionRecord) => ({
+  redriveCount: execution.redriveCount,
+  ...(execution.redrivenAtMs === null ? {} : { redriveDate: seconds(execution.redrivenAtMs) }),
+  startDate: seconds(execution.startedAtMs),
+  ...(execution.stoppedAtMs === null ? {} : { stopDate: seconds(execution.stoppedAtMs) }),
+});
+
+export async function describeExecution(rooms: Rooms, _call: Call, input: Input<"execution">) {
+  const execution = await findExecution(rooms, input.executionArn);
+  const { cause, error, output, mapRunArn, traceHeader } = execution;
+  return {
+    ...(cause === undefined ? {} : { cause }),
+    ...(error === undefined ? {} : { error }),
+    executionArn: execution.arn,
+    input: execution.input,
+    inputDetails: included,
+    ...(mapRunArn === null ? {} : { mapRunArn }),
+    name: execution.name,
+    ...(output === null ? {} : { output, outputDetails: included }),
+    ...redriveOf(execution, rooms.workflows.nowMs()),
+    ...timesOf(execution),
+    stateMachineArn: execution.machineArn,
+    ...namedBy(execution),
+    status: execution.status,
+    ...(traceHeader === null ? {} : { traceHeader }),
+  };
+}
+
+const statuses = ["SUCCEEDED", "TIMED_OUT", "PENDING_REDRIVE", "ABORTED", "FAILED", "RUNNING"];
+
+function checkStatus(status: string | undefined): string | undefined {
+  if (status !== undefined && !statuses.includes(status))
+    throw constraint(status, "statusFilter", `Member must satisfy enum value set: [${statuses.join(", ")}]`);
+  return status;
+}
+
+const listed = (execution: ExecutionRecord) => ({
+  executionArn: execution.arn,
+  ...(execution.mapRunArn === null ? {} : { mapRunArn: execution.mapRunArn }),
+  name: execution.name,
+  ...timesOf(execution),
+  stateMachineArn: execution.machineArn,
+  ...namedBy(execution),
+  status: execution.status,
+});
+
+const tokenMax = 3096;
+
+export async function listExecutions(rooms: Rooms, _call: Call, input: Input<"listExecutions">) {
+  const page = pageOf(input, tokenMax);
+  const status = checkStatus(input.statusFilter);
+  const found = await executionsOf(rooms, input, { status, page });
+  const { items, nextToken } = cut(found, page);
+  return { executions: items.map(listed), ...(nextToken === undefined ? {} : { nextToken }) };
+}
+
+async function executionsOf(
+  { workflows }: Rooms,
+  { stateMachineArn, mapRunArn }: Input<"listExecutions">,
+  { status, page }: { status: string | undefined; page: ReturnType<typeof pageOf> },
+): Promise<ExecutionRecord[]> {
+  if (mapRunArn !== undefined) {
+    if (!(await workflows.executions.mapRun(checkArn(mapRunArn, "mapRunArn", "mapRun"))))
+      throw sfnError("ResourceNotFound", `Map Run Does Not Exist: '${mapRunArn}'`);
+    return workflows.executions.children(mapRunArn, { status }, page);
+  }
+  const { scope, name, qualifier } = checkMachineArn(stateMachineArn);
+  const machine = await workflows.machines.find(scope, name);
+  if (!machine) throw machineMissing(stateMachineArn!);
+  if (machine.type === "EXPRESS") throw unsupported();
+  const startedBy = qualifier === undefined ? undefined : stateMachineArn;
+  return workflows.executions.list(machine, { status, startedBy }, page);
+}
+
+export async function stopExecution(rooms: Rooms, _call: Call, input: Input<"stop">) {
+  const execution = await findExecution(rooms, input.executionArn);
+  const { error, cause } = input;
+  const failure = { ...(error === undefined ? {} : { error }), ...(cause === undefined ? {} : { cause }) };
+  await rooms.workflows.executions.stop(execution, failure);
+  const { stoppedAtMs } = await findExecution(rooms, execution.arn);
+  return { stopDate: seconds(stoppedAtMs ?? rooms.workflows.nowMs()) };
+}
+
+export async function redriveExecution(rooms: Rooms, _call: Call, input: Input<"redrive">) {
+  const execution = await findExecution(rooms, input.executionArn);
+  const refusal = redriveOf(execution, rooms.workflows.nowMs());
+  if (refusal.redriveStatus !== "REDRIVABLE")
+    throw sfnError(
+      "ExecutionNotRedrivable",
+      (refusal as { redriveStatusReason?: string }).redriveStatusReason ?? execution.arn,
+    );
+  await rooms.workflows.executions.redrive(execution);
+  const { redrivenAtMs } = await findExecution(rooms, execution.arn);
+  return { redriveDate: seconds(redrivenAtMs ?? rooms.workflows.nowMs()) };
+}
+
+/** Without execution data, what flowed through the states is left out. */
+function withoutData(event: Record<string, unknown>): Record<string, unknown> {
+  const hidden = new Set(["input", "output", "inputDetails", "outputDetails", "parameters"]);
+  const strip = (details: object) =>
+    Object.fromEntries(Object.entries(details).filter(([name]) => !hidden.has(name)));
+  return Object.fromEntries(
+    Object.entries(event).map(([name, value]) => [
+      name,
+      name.endsWith("EventDetails") ? strip(value as object) : value,
+    ]),
+  );
+}
+
+export async function getExecutionHistory(rooms: Rooms, _call: Call, input: Input<"history">) {
+  const page = pageOf(input);
+  const execution = await findExecution(rooms, required(input.executionArn, "executionArn"));
+  const history = await rooms.workflows.executions.history(execution);
+  const ordered = input.reverseOrder === true ? history.toReversed() : history;
+  const { items, nextToken } = cut(ordered.slice(page.offset, page.offset + page.limit), page);
+  const events = items.map((event) =>
+    input.includeExecutionData === false
+      ? withoutData(event as unknown as Record<string, unknown>)
+      : wireEvent(event),
+  );
+  return { events, ...(nextToken === undefined ? {} : { nextToken }) };
+}

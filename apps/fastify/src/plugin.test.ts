@@ -1,0 +1,156 @@
+// The plugin alone, as any Fastify application may take it.
+import { Readable } from "node:stream";
+import Fastify, { type FastifyInstance } from "fastify";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testPlatform, type TestPlatform } from "tuntas/testing";
+import { tuntasHttp } from "./index.ts";
+
+let kit: TestPlatform;
+let server: FastifyInstance;
+let calls = 0;
+
+class OutOfStock extends Error {}
+
+beforeAll(async () => {
+  kit = await testPlatform();
+  const { platform } = kit;
+  await platform.database.transaction(({ client }) =>
+    client.query(`create table ${kit.schema}.thing (name text primary key)`),
+  );
+  const insert = `insert into ${kit.schema}.thing values ($1)`;
+  server = Fastify();
+  await server.register(tuntasHttp, {
+    platform,
+    budget: "2s",
+    callerOf: (request) => String(request.headers["x-caller"] ?? "nobody"),
+    statusOf: (error) => (error instanceof OutOfStock ? 409 : undefined),
+  });
+  server.post<{ Body: { name: string; answer?: number } }>("/things", async (request, reply) => {
+    calls++;
+    await request.tx.query(insert, [request.body.name]);
+    return reply
+      .code(request.body.answer ?? 201)
+      .header("location", `/things/${request.body.name}`)
+      .send({ name: request.body.name });
+  });
+  server.post("/free", { config: { idempotency: "off" } }, async (request) => ({
+    id: request.correlationId,
+  }));
+  server.post("/stream", async (request, reply) => {
+    await request.tx.query(insert, ["streamed"]);
+    return reply.send(Readable.from(["a"]));
+  });
+  server.post("/control", { config: { idempotency: "off" } }, (request) => request.tx.query("commit"));
+  server.post("/stock", { config: { idempotency: "off" } }, async () => {
+    throw new OutOfStock("none left");
+  });
+  server.post("/secret", { config: { idempotency: "off" } }, async () => {
+    throw new Error("password=hunter2");
+  });
+  server.get(
+    "/slow",
+    { handlerTimeout: 50 },
+    (request) =>
+      new Promise((_, reject) =>
+        request.signal.addEventListener("abort", () => reject(request.signal.reason)),
+      ),
+  );
+});
+afterAll(async () => {
+  await server.close();
+  await kit[Symbol.asyncDispose]();
+});
+
+const things = async (name: string): Promise<number> => {
+  const [row] = await kit.platform.database.run(
+    {
+      name: `things_${kit.schema}`,
+      text: `select count(*)::int as n from ${kit.schema}.thing where name = $1`,
+    },
+    [name],
+  );
+  return row!.n as number;
+};
+
+const create = (body: object, headers: Record<string, string> = {}) =>
+  server.inject({ method: "POST", url: "/things", headers, payload: body });
+
+test("A-04: what is answered under a key is answered again, with its status and its location, and the handler is not called", async () => {
+  const first = await create({ name: "a" }, { "idempotency-key": "k-a" });
+  const before = calls;
+  const second = await create({ name: "a" }, { "idempotency-key": "k-a" });
+  expect([second.statusCode, second.body, second.headers.location]).toEqual([201, first.body, "/things/a"]);
+  expect(second.headers["idempotency-replayed"]).toBe("true");
+  expect(calls).toBe(before);
+});
+
+test("A-04: a key of one caller says nothing to another", async () => {
+  await create({ name: "mine" }, { "idempotency-key": "shared", "x-caller": "anna" });
+  const other = await create({ name: "yours" }, { "idempotency-key": "shared", "x-caller": "budi" });
+  expect(other.statusCode).toBe(201);
+});
+
+test("A-04: after its retention a key is new again", async () => {
+  await create({ name: "old" }, { "idempotency-key": "k-old" });
+  await kit.advance(25 * 3_600_000);
+  const again = await create({ name: "new" }, { "idempotency-key": "k-old" });
+  expect(again.statusCode).toBe(201);
+});
+
+test("A-09: an answer from 400 on undoes the transaction and leaves the key free", async () => {
+  const refused = await create({ name: "b", answer: 422 }, { "idempotency-key": "k-b" });
+  expect(refused.statusCode).toBe(422);
+  expect(await things("b")).toBe(0);
+  expect((await create({ name: "b" }, { "idempotency-key": "k-b" })).statusCode).toBe(201);
+  expect(await things("b")).toBe(1);
+});
+
+test("A-09: an answer that cannot be stored is refused, and nothing is written", async () => {
+  const response = await server.inject({
+    method: "POST",
+    url: "/stream",
+    headers: { "idempotency-key": "k-s" },
+  });
+  expect([response.statusCode, response.json().code]).toEqual([500, "TUNTAS_HTTP_RESULT"]);
+  expect(await things("streamed")).toBe(0);
+});
+
+test.each([
+  ["/stock", 409, { detail: "none left" }],
+  ["/secret", 500, { code: "TUNTAS_HTTP_INTERNAL", detail: "the service failed" }],
+  ["/control", 500, { code: "TUNTAS_TX_CONTROL" }],
+  ["/nowhere", 404, { code: "TUNTAS_HTTP_NOT_FOUND", instance: "/nowhere" }],
+])("A-09: POST %s is a problem with status %i", async (url, status, problem) => {
+  const response = await server.inject({ method: "POST", url });
+  expect(response.headers["content-type"]).toContain("application/problem+json");
+  expect(response.json()).toMatchObject({ status, ...problem });
+});
+
+test.each([
+  ["no key", {}, "TUNTAS_HTTP_KEY_MISSING"],
+  ["an empty key", { "idempotency-key": "" }, "TUNTAS_HTTP_KEY_INVALID"],
+  ["a key of 256 characters", { "idempotency-key": "k".repeat(256) }, "TUNTAS_HTTP_KEY_INVALID"],
+])("A-04: %s is refused", async (_, headers, code) => {
+  const response = await create({ name: "never" }, headers);
+  expect([response.statusCode, response.json().code]).toEqual([400, code]);
+});
+
+test("A-01: a route over its budget is answered, and its signal aborts", async () => {
+  const response = await server.inject({ method: "GET", url: "/slow" });
+  expect([response.statusCode, response.json().code, response.headers["retry-after"]]).toEqual([
+    503,
+    "TUNTAS_HTTP_BUDGET",
+    "1",
+  ]);
+});
+
+test("A-03: a correlation id that would break a log or a header is replaced by a new one", async () => {
+  for (const hostile of ["a b", "x".repeat(200), "\u00e9"]) {
+    const { headers } = await server.inject({
+      method: "POST",
+      url: "/free",
+      headers: { "x-correlation-id": hostile },
+    });
+    expect(headers["x-correlation-id"]).toMatch(/^[0-9a-f-]{36}$/);
+  }
+});

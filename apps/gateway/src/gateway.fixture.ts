@@ -51,7 +51,7 @@ export async function startTestGateway(options: TestPlatformOptions = {}): Promi
       method: "POST",
       body:
         typeof input === "string" || input instanceof Uint8Array
-          ? (input as BodyInit)
+          ? (input as NonNullable<RequestInit["body"]>)
           : JSON.stringify(input),
       ...init,
       headers: {

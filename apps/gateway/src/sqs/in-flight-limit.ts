@@ -3,6 +3,7 @@
 import type { Catalog, QueueRecord } from "tuntas/queue";
 
 export const inFlightMax = 120_000;
+const queuesMax = 10_000;
 
 export interface InFlightLimit {
   isReached(queue: QueueRecord): Promise<boolean>;
@@ -15,6 +16,7 @@ export function makeInFlightLimit(catalog: Pick<Catalog, "countInFlight">): InFl
   return {
     async isReached(queue) {
       if ((left.get(queue.id) ?? 0) > 0) return false;
+      if (left.size >= queuesMax) left.clear();
       const count = await catalog.countInFlight(queue, inFlightMax);
       left.set(queue.id, inFlightMax - count);
       return count >= inFlightMax;

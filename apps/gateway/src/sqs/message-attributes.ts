@@ -74,11 +74,14 @@ export function checkAttributes(attributes: AttributeMap): void {
 const bytesOf = ({ DataType, StringValue, BinaryValue }: AttributeValue): Buffer =>
   isBinary(DataType!) ? Buffer.from(BinaryValue!, "base64") : Buffer.from(StringValue!);
 
-/** The bytes that attributes count for: name, type and value of each. */
+const valueSize = ({ DataType = "", StringValue = "", BinaryValue = "" }: AttributeValue): number =>
+  isBinary(DataType) ? Buffer.byteLength(BinaryValue, "base64") : Buffer.byteLength(StringValue);
+
+/** The bytes that attributes count for: name, type and value of each; also of attributes that are not checked yet. */
 export function attributesSize(attributes: AttributeMap): number {
   let size = 0;
   for (const [name, value] of Object.entries(attributes)) {
-    size += name.length + Buffer.byteLength(value.DataType!) + bytesOf(value).length;
+    size += Buffer.byteLength(name) + Buffer.byteLength(value.DataType ?? "") + valueSize(value);
   }
   return size;
 }

@@ -24,14 +24,17 @@ function serializeCause(cause: unknown): unknown {
   };
 }
 
+/** On standard output, or on standard error where a program's answer stands on the former. */
+export type LogPlace = "stdout" | "stderr";
+
 // One for all logs of the process, so that their lines keep their order. Written behind the caller's back, since a write
 // is dear; `flush` waits for it, which pino offers only where a minimum is set.
-let destination: pino.DestinationStream | undefined;
-const toStdout = (): pino.DestinationStream =>
-  (destination ??= pino.destination({ sync: false, minLength: 1 }));
+const destinations: Partial<Record<LogPlace, pino.DestinationStream>> = {};
+const destinationOf = (place: LogPlace): pino.DestinationStream =>
+  (destinations[place] ??= pino.destination({ dest: place === "stdout" ? 1 : 2, sync: false, minLength: 1 }));
 
 /** The log of this process; level from `TUNTAS_LOG_LEVEL`, `info` by default. */
-export function makeLog(fields: Readonly<Record<string, unknown>> = {}): Log {
+export function makeLog(fields: Readonly<Record<string, unknown>> = {}, place: LogPlace = "stdout"): Log {
   const level = process.env.TUNTAS_LOG_LEVEL ?? "info";
   const options: pino.LoggerOptions = {
     level,
@@ -40,5 +43,5 @@ export function makeLog(fields: Readonly<Record<string, unknown>> = {}): Log {
     redact: secretNames,
     serializers: { cause: serializeCause },
   };
-  return pino(options, toStdout());
+  return pino(options, destinationOf(place));
 }

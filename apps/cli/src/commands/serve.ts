@@ -50,7 +50,7 @@ export const serve: Command = {
     process.env.TUNTAS_LOG_LEVEL ??= "warn";
     const port = portOf(call);
     const host = call.text("host") ?? "127.0.0.1";
-    const log = makeLog();
+    const log = makeLog({}, "stderr");
     const platform = await openPlatform({ ...databaseOfEnvironment(), name: "tuntas serve", log });
     const gateway = await startGateway({ platform, port, host }).catch(async (cause: unknown) => {
       await platform.close();

@@ -58,7 +58,7 @@ async function openGateway(running: RunningApp, { port, host }: ApplicationOptio
 /** Starts it; the process then runs until a signal or, as a child of `tuntas dev`, until that is gone. */
 export async function runApplication(options: ApplicationOptions): Promise<Answer> {
   const definition = await load(options.file);
-  const log = makeLog();
+  const log = makeLog({}, "stderr");
   const running = await start(definition, {
     ...databaseOfEnvironment(),
     name: "tuntas dev",

@@ -77,6 +77,6 @@ export async function superviseApplication(options: ApplicationOptions): Promise
     await end(child, 28_000);
   }
 
-  runUntilSignal(stop, { log: makeLog() });
+  runUntilSignal(stop, { log: makeLog({}, "stderr") });
   return undefined;
 }

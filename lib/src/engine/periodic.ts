@@ -17,7 +17,9 @@ export interface PeriodicOptions {
 const afterErrorMs = 1000;
 
 /** Begins at once; `close` waits for the round under way. */
-export function startPeriodic({ waker, key, round, onError, leastMs = 0 }: PeriodicOptions): { close(): Promise<void> } {
+export function startPeriodic({ waker, key, round, onError, leastMs = 0 }: PeriodicOptions): {
+  close(): Promise<void>;
+} {
   const bell = makeBell(waker, key);
   const ending = new AbortController();
 

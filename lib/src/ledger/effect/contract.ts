@@ -1,6 +1,6 @@
 // What a caller of the side-effect ledger sees.
 import type { Duration } from "../../core/duration.ts";
-import type { Sql } from "../../pg/contract.ts";
+import type { Runner } from "../../pg/join.ts";
 
 export type EffectState = "pending" | "succeeded" | "failed" | "unknown";
 
@@ -55,7 +55,7 @@ export interface ProviderOptions {
 
 /** Where a side effect is called from: a worker's context, or `{ database }` anywhere else. */
 export interface EffectContext {
-  readonly database: Sql;
+  readonly database: Runner;
   /** Whether a transaction of this context is open. */
   readonly transactionOpen?: boolean;
   readonly signal?: AbortSignal;

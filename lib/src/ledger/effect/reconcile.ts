@@ -1,7 +1,8 @@
 // Clearing up calls whose answer was lost: the provider is asked what became of them, or a person says so.
 import { isUnavailable } from "../../engine/unavailable.ts";
 import type { Sql } from "../../pg/contract.ts";
-import type { Runner } from "../../pg/join.ts";
+import type { Runner, Transaction } from "../../pg/join.ts";
+import { join } from "../../pg/join.ts";
 import { resultText } from "../canonical.ts";
 import { ledgerErrors } from "../contract.ts";
 import { ledgerSignals } from "../signals.ts";
@@ -41,7 +42,7 @@ async function write(
 
 /** Asks the provider about one call; undefined where it cannot say, or nobody declared how to ask. */
 export async function askProvider(
-  sql: Sql,
+  sql: Runner,
   provider: Provider,
   row: EffectRow,
 ): Promise<EffectRow | undefined> {
@@ -92,8 +93,8 @@ export async function settleByHand(
 }
 
 /** Refuses a redrive or a repeat of work that has an unknown side effect. Errors: TUNTAS_REDRIVE_REFUSED. */
-export async function assertRedrivable(sql: Runner, subject: string): Promise<void> {
-  const rows = await unknownEffects(sql, { subject });
+export async function assertRedrivable(sql: Transaction, subject: string): Promise<void> {
+  const rows = await unknownEffects(join(sql), { subject });
   if (rows.length === 0) return;
   const names = rows.map(({ provider, operation, key }) => `${provider} ${operation} ${key}`).join(", ");
   throw ledgerErrors.error(

@@ -1,0 +1,35 @@
+import { stripVTControlCharacters } from "node:util";
+import { afterEach, expect, test } from "vitest";
+import { distance, nearest } from "./nearest.ts";
+import { facts, table } from "./render.ts";
+
+const { isTTY, columns } = process.stdout;
+afterEach(() => void Object.assign(process.stdout, { isTTY, columns }));
+
+const rows = [{ name: "order-work", body: `{"text":"two\nlines and \u001b[31mred"}${"x".repeat(200)}` }];
+const draw = () => table(rows, { name: (row) => row.name, body: (row) => row.body, missing: () => null });
+
+test("on a terminal a table fits its width, and the widest column gives way", () => {
+  Object.assign(process.stdout, { isTTY: true, columns: 60 });
+  const lines = stripVTControlCharacters(draw()).split("\n");
+  expect(lines).toHaveLength(2);
+  expect(lines.every((line) => line.length <= 60)).toBe(true);
+  expect(lines[1]).toMatch(/^order-work {2}\{"text":"two lines.*… {2}-$/);
+});
+
+test("on a pipe nothing is cut or coloured, and a body cannot break its line or write to the terminal", () => {
+  Object.assign(process.stdout, { isTTY: false });
+  const text = draw();
+  expect(text).toContain("x".repeat(200));
+  expect(text).not.toContain("\u001b");
+  expect(text.split("\n")).toHaveLength(2);
+  expect(facts({ a: 1, long: null })).toBe("a     1\nlong  -");
+  expect(table([], {})).toBe("(none)");
+});
+
+test("the nearest word is one that was probably meant", () => {
+  expect(distance("replya", "replay")).toBe(1);
+  expect(nearest("queue lsit", ["queue list", "queue show"])).toBe("queue list");
+  expect(nearest("--qeue", ["--queue", "--code"])).toBe("--queue");
+  expect(nearest("wombat", ["serve", "dev"])).toBeUndefined();
+});

@@ -1,0 +1,65 @@
+// What programs ask of queues all day, bounded on purpose: how deep they are, and where the message of a group is.
+import type { Sql } from "../../pg/contract.ts";
+import { statement } from "../../pg/database.ts";
+import type { Scope } from "../contract.ts";
+
+/** Counts go no further than this, so that asking costs the same however deep a queue is. */
+export const depthMax = 100_000;
+
+export interface QueueDepth {
+  readonly name: string;
+  readonly ready: number;
+  readonly inFlight: number;
+  readonly delayed: number;
+  /** Age of the message at the front; 0 where none is ready. */
+  readonly oldestAgeSeconds: number;
+}
+
+const counted = (table: string) =>
+  `(select count(*) from (select from tuntas.${table} t where t.queue_id = q.id limit ${depthMax}) c)::float8`;
+
+const depths = statement(
+  `select q.name, ${counted("ready")} as ready, ${counted("in_flight")} as "inFlight", ${counted("delayed")} as delayed,
+     coalesce((select date_part('epoch', tuntas.now() - r.sent_at) from tuntas.ready r where r.queue_id = q.id
+       order by r.turn, r.id limit 1), 0) as "oldestAgeSeconds"
+   from tuntas.queue q where q.account = $1 and q.region = $2 order by q.name limit $3`,
+);
+
+export const readDepths = (
+  sql: Pick<Sql, "run">,
+  { account, region }: Scope,
+  limit: number,
+): Promise<QueueDepth[]> => sql.run(depths, [account, region, limit]) as Promise<QueueDepth[]>;
+
+/** Where a message is. `dead` is its queue's dead-letter queue, in whatever state it is there. */
+export type Place = "in_flight" | "delayed" | "ready" | "dead" | "quarantined";
+
+export interface Whereabouts {
+  readonly place: Place;
+  readonly receives: number;
+}
+
+const locate = statement(
+  `with q as materialized (
+     select q.id, d.id as dead_letter_id from tuntas.queue q
+       left join tuntas.queue d on d.account = q.account and d.region = q.region and d.name = q.dead_letter_name
+     where q.id = $1
+   )
+   select place, receives from (
+     select 1 as rank, 'in_flight' as place, t.receives from q join tuntas.in_flight t on t.queue_id = q.id and t.group_id = $2
+     union all select 2, 'ready', t.receives from q join tuntas.ready t on t.queue_id = q.id and t.group_id = $2
+     union all select 3, 'delayed', t.receives from q join tuntas.delayed t on t.queue_id = q.id and t.group_id = $2
+     union all select 4, 'dead', t.receives from q join tuntas.ready t on t.queue_id = q.dead_letter_id and t.group_id = $2
+     union all select 5, 'dead', t.receives from q join tuntas.in_flight t on t.queue_id = q.dead_letter_id and t.group_id = $2
+     union all select 6, 'dead', t.receives from q join tuntas.delayed t on t.queue_id = q.dead_letter_id and t.group_id = $2
+     union all select 7, 'quarantined', t.receives from q join tuntas.quarantine t on t.queue_id = q.id and t.group_id = $2
+   ) l order by rank limit 1`,
+);
+
+/** Where a message of the group is, the one that is furthest; undefined where the queue has none. */
+export const locateGroup = async (
+  sql: Pick<Sql, "run">,
+  queueId: number,
+  groupId: string,
+): Promise<Whereabouts | undefined> =>
+  (await sql.run(locate, [queueId, groupId]))[0] as Whereabouts | undefined;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -8,11 +8,14 @@ import { defaultScope, type QueueRecord, type QueueSettings } from "../contract.
 import { encodeReceipt } from "../receipt.ts";
 
 let kit: TestPlatform;
+let dataDir: string;
 beforeAll(async () => {
-  kit = await testPlatform({ dataDir: await mkdtemp(join(tmpdir(), "tuntas-receive-")) });
+  dataDir = await mkdtemp(join(tmpdir(), "tuntas-receive-"));
+  kit = await testPlatform({ dataDir });
 });
 afterAll(async () => {
   await kit?.[Symbol.asyncDispose]();
+  await rm(dataDir, { recursive: true, force: true });
 });
 
 const create = async (name: string, settings: QueueSettings = {}): Promise<QueueRecord> =>

@@ -196,3 +196,26 @@ describe("command record", () => {
     expect(await count("inbox")).toBe(2);
   });
 });
+
+test("H-08 a decision that was made is answered again, with one transition", async () => {
+  const transitions = () => count("approved");
+  const approve = async (by: string) => {
+    const { tx, end } = await open();
+    const answer = await once(
+      tx,
+      { scope: "approvals.decide", key: "approval-1", request: { decision: "APPROVED" } },
+      async () => {
+        await write(tx, "approved");
+        return { decision: "APPROVED", by };
+      },
+    );
+    await end("commit");
+    return answer;
+  };
+  expect(await approve("ana")).toMatchObject({ status: "created", result: { by: "ana" } });
+  expect(await approve("ben")).toMatchObject({
+    status: "duplicate",
+    result: { decision: "APPROVED", by: "ana" },
+  });
+  expect(await transitions()).toBe(1);
+});

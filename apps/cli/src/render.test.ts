@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, expect, test } from "vitest";
 import { distance, nearest } from "./nearest.ts";
-import { facts, table } from "./render.ts";
+import { facts, printable, table } from "./render.ts";
 
 const { isTTY, columns } = process.stdout;
 afterEach(() => void Object.assign(process.stdout, { isTTY, columns }));
@@ -25,6 +25,14 @@ test("on a pipe nothing is cut or coloured, and a body cannot break its line or 
   expect(text.split("\n")).toHaveLength(2);
   expect(facts({ a: 1, long: null })).toBe("a     1\nlong  -");
   expect(table([], {})).toBe("(none)");
+});
+
+test("a body keeps its lines but cannot steer a terminal", () => {
+  const body = "two\nlines\u001b[2J";
+  Object.assign(process.stdout, { isTTY: true });
+  expect(printable(body)).toBe("two\nlines\uFFFD[2J");
+  Object.assign(process.stdout, { isTTY: false });
+  expect(printable(body)).toBe(body);
 });
 
 test("the nearest word is one that was probably meant", () => {

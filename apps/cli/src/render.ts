@@ -13,6 +13,10 @@ export const bold = (text: string): string =>
 // A body may hold line breaks and control characters; a cell may not.
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ");
 
+/** A body for a person: unchanged on a pipe, without what would steer a terminal on one. */
+export const printable = (text: string): string =>
+  process.stdout.isTTY ? text.replaceAll(/[^\P{Cc}\n\t]/gu, "\uFFFD") : text;
+
 const cut = (text: string, width: number): string =>
   text.length <= width ? text : `${text.slice(0, Math.max(1, width - 1))}…`;
 

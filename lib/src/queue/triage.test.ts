@@ -75,18 +75,7 @@ async function deadLetters(
   return { of, name };
 }
 
-const { triage, catalog, inspector } = new Proxy({} as TestPlatform["platform"]["queues"], {
-  get: (_, key) =>
-    new Proxy(
-      {},
-      {
-        get:
-          (_inner, method) =>
-          (...args: unknown[]) =>
-            (world.platform.queues as any)[key][method](...args),
-      },
-    ),
-});
+const queues = () => world.platform.queues;
 const auditRows = (action: string) =>
   world.platform.database.run(statement(`select * from tuntas.audit where action = '${action}' order by id`));
 
@@ -97,7 +86,7 @@ test("Q-15: dead letters are grouped by cause, with count, times, sample, receiv
         ? poison({ code: "OTHER" })
         : poison({ code: "BAD_ORDER", message: `order ${id.length} is bad` }),
   });
-  const groups = await triage.groups(defaultScope, { queue: name });
+  const groups = await queues().triage.groups(defaultScope, { queue: name });
   expect(groups).toMatchObject([
     {
       queue: name,
@@ -118,24 +107,24 @@ test("Q-15: dead letters are grouped by cause, with count, times, sample, receiv
     },
   ]);
   expect(groups[0]!.firstSeenAtMs).toBeLessThanOrEqual(groups[0]!.lastSeenAtMs);
-  expect(await triage.items(defaultScope, { queue: name, code: "OTHER" }, { limit: 10 })).toMatchObject([
-    { body: '{"orderId":"c"}' },
-  ]);
+  expect(
+    await queues().triage.items(defaultScope, { queue: name, code: "OTHER" }, { limit: 10 }),
+  ).toMatchObject([{ body: '{"orderId":"c"}' }]);
 });
 
 test("Q-15: dead letters of a queue that nobody declared have owner none, and say that they were never deleted", async () => {
   const name = freshName();
-  await catalog.create(defaultScope, `${name}-dlq`, {});
-  const { queue: source } = await catalog.create(defaultScope, name, {
+  await queues().catalog.create(defaultScope, `${name}-dlq`, {});
+  const { queue: source } = await queues().catalog.create(defaultScope, name, {
     deadLetterName: `${name}-dlq`,
     receivesMax: 1,
   });
-  const { sender, receiver } = world.platform.queues;
+  const { sender, receiver } = queues();
   await sender.send(source, { messageId: crypto.randomUUID(), body: "wire" }, "000000000000");
   await receiver.receive(source, { countMax: 1, waitMs: 0, visibilitySeconds: 0 });
   await world.advance(1000);
   await receiver.receive(source, { countMax: 1, waitMs: 0, visibilitySeconds: 0 });
-  expect(await triage.groups(defaultScope, { queue: name })).toMatchObject([
+  expect(await queues().triage.groups(defaultScope, { queue: name })).toMatchObject([
     { owner: "none", runbook: null, code: "NOT_DELETED", count: 1 },
   ]);
 });
@@ -144,22 +133,27 @@ test("Q-16, Q-17, Q-20, L-06: poison reaches the dead-letter queue, the worker s
   const { of, name } = await deadLetters(["a", "b", "c"], {
     outcomeOf: (id) => poison({ code: id === "c" ? "OTHER" : "BAD_ORDER" }),
   });
-  const plan = await triage.replay(defaultScope, {
+  const plan = await queues().triage.replay(defaultScope, {
     ...act,
     filter: { queue: name, code: "BAD_ORDER" },
     dryRun: true,
   });
   expect(plan).toMatchObject({ status: "planned", selected: 2, moved: 0, auditId: null });
-  const [before] = await triage.items(defaultScope, { queue: name }, { limit: 1 });
+  const [before] = await queues().triage.items(defaultScope, { queue: name }, { limit: 1 });
 
   const handled: string[] = [];
   await using running = await run(of, (id) => void handled.push(id));
   await counted("worker.attempt", 2, async () => {
-    const report = await triage.replay(defaultScope, { ...act, filter: { queue: name, code: "BAD_ORDER" } });
+    const report = await queues().triage.replay(defaultScope, {
+      ...act,
+      filter: { queue: name, code: "BAD_ORDER" },
+    });
     expect(report).toMatchObject({ status: "completed", selected: 2, moved: 2, skipped: 0 });
   });
   expect(handled.toSorted()).toEqual(["a", "b"]);
-  expect(await triage.groups(defaultScope, { queue: name })).toMatchObject([{ code: "OTHER", count: 1 }]);
+  expect(await queues().triage.groups(defaultScope, { queue: name })).toMatchObject([
+    { code: "OTHER", count: 1 },
+  ]);
 
   // The first delivery of `a` was processed now; the same body once more has no second effect.
   await counted("worker.attempt", 1, () => of.send({ orderId: "a" }));
@@ -179,10 +173,10 @@ test("Q-16, Q-17, Q-20, L-06: poison reaches the dead-letter queue, the worker s
 
 test("Q-16: a replay can go to another queue, at a rate, and be aborted between two slices", async () => {
   const { name } = await deadLetters(["a", "b", "c", "d", "e", "f"]);
-  const { queue: other } = await catalog.create(defaultScope, `${name}-fixed`, {});
+  const { queue: other } = await queues().catalog.create(defaultScope, `${name}-fixed`, {});
   const abort = new AbortController();
   const first = counted("queue.replayed", 1, async () => undefined).then(() => abort.abort());
-  const report = await triage.replay(defaultScope, {
+  const report = await queues().triage.replay(defaultScope, {
     ...act,
     filter: { queue: name },
     destination: other,
@@ -191,9 +185,9 @@ test("Q-16: a replay can go to another queue, at a rate, and be aborted between 
   });
   await first;
   expect(report.status).toBe("aborted");
-  expect(await catalog.count(other)).toMatchObject({ ready: report.moved });
+  expect(await queues().catalog.count(other)).toMatchObject({ ready: report.moved });
   const startedAt = performance.now();
-  const rest = await triage.replay(defaultScope, {
+  const rest = await queues().triage.replay(defaultScope, {
     ...act,
     filter: { queue: name },
     destination: other,
@@ -208,7 +202,8 @@ test("Q-18: a replay that a rule of the queue forbids is refused with the rule's
     policy: { replayForbidden: { CASE_CLOSED: "closed case" } },
     outcomeOf: (id) => poison({ code: id === "a" ? "CASE_CLOSED" : "BAD_ORDER" }),
   });
-  const replay = (more: object) => triage.replay(defaultScope, { ...act, filter: { queue: name }, ...more });
+  const replay = (more: object) =>
+    queues().triage.replay(defaultScope, { ...act, filter: { queue: name }, ...more });
   await expect(replay({})).rejects.toMatchObject({
     code: "TUNTAS_REPLAY_FORBIDDEN",
     message: expect.stringContaining("closed case"),
@@ -218,11 +213,13 @@ test("Q-18: a replay that a rule of the queue forbids is refused with the rule's
     forbidden: [{ queue: name, code: "CASE_CLOSED", rule: "closed case", count: 1 }],
   });
   expect(
-    (await triage.groups(defaultScope, { queue: name })).map((group) => group.replayForbidden).toSorted(),
+    (await queues().triage.groups(defaultScope, { queue: name }))
+      .map((group) => group.replayForbidden)
+      .toSorted(),
   ).toEqual(["closed case", null]);
   expect(await replay({ skipForbidden: true })).toMatchObject({ moved: 1 });
   expect(
-    await triage.reject(defaultScope, { ...act, filter: { queue: name }, code: "TOO_LATE" }),
+    await queues().triage.reject(defaultScope, { ...act, filter: { queue: name }, code: "TOO_LATE" }),
   ).toMatchObject({ moved: 1 });
   expect(
     await world.platform.database.run(
@@ -237,17 +234,17 @@ test("Q-16: unknown outcomes are replayed out of quarantine only after somebody 
     signal: "worker.attempt",
   });
   const filter = { queue: name };
-  expect(await triage.groups(defaultScope, filter)).toMatchObject([
+  expect(await queues().triage.groups(defaultScope, filter)).toMatchObject([
     { place: "quarantined", outcome: "unknown", count: 1 },
   ]);
-  await expect(triage.replay(defaultScope, { ...act, filter })).rejects.toMatchObject({
+  await expect(queues().triage.replay(defaultScope, { ...act, filter })).rejects.toMatchObject({
     code: "TUNTAS_REPLAY_UNCONFIRMED",
   });
-  expect(await triage.replay(defaultScope, { ...act, filter, effectChecked: true })).toMatchObject({
+  expect(await queues().triage.replay(defaultScope, { ...act, filter, effectChecked: true })).toMatchObject({
     moved: 1,
   });
-  const source = await catalog.get(defaultScope, name);
-  const [again] = await world.platform.queues.receiver.receive(source, {
+  const source = await queues().catalog.get(defaultScope, name);
+  const [again] = await queues().receiver.receive(source, {
     countMax: 1,
     waitMs: 0,
     visibilitySeconds: 30,
@@ -261,13 +258,13 @@ test("Q-16: two operations at once move each message once, and a FIFO group come
     signal: "worker.attempt",
   });
   // The last one dies when somebody asks for it again.
-  const fifo = await catalog.get(defaultScope, name);
-  await world.platform.queues.receiver.receive(fifo, { countMax: 1, waitMs: 0, visibilitySeconds: 30 });
-  const replay = () => triage.replay(defaultScope, { ...act, filter: { queue: name } });
+  const fifo = await queues().catalog.get(defaultScope, name);
+  await queues().receiver.receive(fifo, { countMax: 1, waitMs: 0, visibilitySeconds: 30 });
+  const replay = () => queues().triage.replay(defaultScope, { ...act, filter: { queue: name } });
   const reports = await Promise.all([replay(), replay()]);
   expect(reports.reduce((sum, report) => sum + report.moved, 0)).toBe(4);
-  const source = await catalog.get(defaultScope, name);
-  const messages = await world.platform.queues.receiver.receive(source, {
+  const source = await queues().catalog.get(defaultScope, name);
+  const messages = await queues().receiver.receive(source, {
     countMax: 10,
     waitMs: 0,
     visibilitySeconds: 30,
@@ -276,7 +273,9 @@ test("Q-16: two operations at once move each message once, and a FIFO group come
 });
 
 test("Q-20: an operation without actor or reason is refused", async () => {
-  await expect(triage.reject(defaultScope, { actor: "ada", reason: " ", filter: {} })).rejects.toMatchObject({
+  await expect(
+    queues().triage.reject(defaultScope, { actor: "ada", reason: " ", filter: {} }),
+  ).rejects.toMatchObject({
     code: "TUNTAS_TRIAGE_OPTIONS",
   });
 });
@@ -285,32 +284,32 @@ test("Q-19: a dead letter past the retention of its queue is removed, and counte
   const { name } = await deadLetters(["a"], { policy: { retention: "60s" } });
   await world.advance(61_000);
   await counted("queue.expired", 1, () => applyRetention(world.platform.context));
-  expect(await triage.groups(defaultScope, { queue: name })).toEqual([]);
+  expect(await queues().triage.groups(defaultScope, { queue: name })).toEqual([]);
 });
 
 test("Q-09: diagnose names each sign of poison", async () => {
   const name = freshName();
   const of = queue(name, { message, deadLetter: { ...owner, after: 3 } });
   await (await run(of, () => undefined)).stop();
-  const source = await catalog.get(defaultScope, name);
-  const { sender, receiver, receipts } = world.platform.queues;
+  const source = await queues().catalog.get(defaultScope, name);
+  const { sender, receiver, receipts } = queues();
   const send = (body: string) =>
     sender.send(source, { messageId: crypto.randomUUID(), body }, "000000000000");
   const receive = async () =>
     (await receiver.receive(source, { countMax: 1, waitMs: 0, visibilitySeconds: 1 }))[0]!;
   for (const body of ["{", "b", "c"]) await send(body);
-  const before = await inspector.observe(source);
-  expect((await inspector.diagnose(source, before)).signs).toEqual([]);
+  const before = await queues().inspector.observe(source);
+  expect((await queues().inspector.diagnose(source, before)).signs).toEqual([]);
 
   const held = [await receive(), await receive()];
   expect(await receipts.delete(source, encodeReceipt(held[1]!))).toBe("ok");
   await world.advance(2000);
-  const rising = await inspector.diagnose(source, before);
+  const rising = await queues().inspector.diagnose(source, before);
   expect(rising.signs.map((sign) => sign.code)).toContain("AGE_RISING");
 
   await receiver.receive(source, { countMax: 10, waitMs: 0, visibilitySeconds: 1 });
   await world.advance(2000);
-  expect((await inspector.diagnose(source)).signs.map((sign) => sign.code)).toEqual([
+  expect((await queues().inspector.diagnose(source)).signs.map((sign) => sign.code)).toEqual([
     "REDELIVERED",
     "NEAR_MAXIMUM",
   ]);
@@ -318,7 +317,31 @@ test("Q-09: diagnose names each sign of poison", async () => {
   let running: RunningApp | undefined;
   await counted("queue.dead", 2, async () => void (running = await run(of, () => undefined)));
   await running!.stop();
-  expect((await inspector.diagnose(source)).signs.map((sign) => sign.code)).toEqual(
+  expect((await queues().inspector.diagnose(source)).signs.map((sign) => sign.code)).toEqual(
     expect.arrayContaining(["DETERMINISTIC_FAILURE", "DEAD_LETTERS_GROWING"]),
   );
+});
+
+test("Q-16: quarantined messages of a FIFO group come back in their order; those of a deleted queue are gone with it", async () => {
+  const { name } = await deadLetters(["1", "2"], {
+    name: `${freshName()}.fifo`,
+    policy: { after: 3 },
+    outcomeOf: () => unknown({ code: "TIMEOUT" }),
+    signal: "worker.attempt",
+  });
+  const filter = { queue: name };
+  expect(await queues().triage.groups(defaultScope, filter)).toMatchObject([
+    { place: "quarantined", count: 2 },
+  ]);
+  const [first] = await queues().triage.items(defaultScope, filter, { limit: 1 });
+  await queues().triage.replay(defaultScope, {
+    ...act,
+    filter: { messageIds: [first!.messageId] },
+    effectChecked: true,
+  });
+  const source = await queues().catalog.get(defaultScope, name);
+  const receive = () => queues().receiver.receive(source, { countMax: 10, waitMs: 0, visibilitySeconds: 30 });
+  expect((await receive()).map((held) => held.body)).toEqual(['{"orderId":"1"}']);
+  await queues().catalog.delete(source, "ada");
+  expect(await queues().triage.groups(defaultScope, filter)).toEqual([]);
 });

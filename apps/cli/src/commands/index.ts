@@ -1,5 +1,6 @@
 // The command table, in the order of the help.
 import type { Command } from "../command.ts";
+import { check } from "./check.ts";
 import { dev } from "./dev.ts";
 import { dlqList } from "./dlq/list.ts";
 import { dlqReject } from "./dlq/reject.ts";
@@ -26,6 +27,7 @@ export const commands: readonly Command[] = [
   serve,
   dev,
   doctor,
+  check,
   queueList,
   queueShow,
   queueCreate,

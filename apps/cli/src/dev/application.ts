@@ -17,12 +17,17 @@ export interface ApplicationOptions {
 /** What runs may take to finish before a restart: the wait for it is a person's. */
 const restartDrain = "300ms";
 
-/** The application that the file exports. Errors: TUNTAS_APP_MISSING, TUNTAS_APP_FAILED, the application's own. */
-async function load(file: string): Promise<AppDefinition> {
-  const module = (await import(pathToFileURL(file).href).catch((cause: unknown) => {
+/** What the file exports. Errors: TUNTAS_APP_FAILED, TUNTAS_TYPESCRIPT_UNSUPPORTED, the application's own. */
+export async function loadModule(file: string): Promise<Readonly<Record<string, unknown>>> {
+  return import(pathToFileURL(file).href).catch((cause: unknown) => {
     if (isTuntasError(cause)) throw cause;
     throw explainLoad(file, cause);
-  })) as { default?: AppDefinition };
+  });
+}
+
+/** The application that the file exports. Errors: TUNTAS_APP_MISSING, and those of `loadModule`. */
+async function load(file: string): Promise<AppDefinition> {
+  const module = (await loadModule(file)) as { default?: AppDefinition };
   if (module.default?.kind === "app") return module.default;
   throw cliErrors.error(
     "TUNTAS_APP_MISSING",

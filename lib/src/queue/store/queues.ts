@@ -166,7 +166,12 @@ const markPurged = statement(
 export const markQueuePurged = async (sql: Runner, id: number): Promise<boolean> =>
   (await sql.run(markPurged, [id])).length > 0;
 
-const remove = statement(`delete from tuntas.queue where id = $1 returning id`);
+// What lies in quarantine goes too: with the queue, nobody could list or replay it any more. Rejections are a record.
+const remove = statement(
+  `with gone as (delete from tuntas.queue where id = $1 returning id),
+   aside as (delete from tuntas.quarantine where queue_id = any(array(select id from gone)))
+   select id from gone`,
+);
 
 export const deleteQueue = async (sql: Runner, id: number): Promise<boolean> =>
   (await sql.run(remove, [id])).length > 0;

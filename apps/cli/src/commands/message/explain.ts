@@ -1,5 +1,5 @@
 import type { Answer, Call, Command } from "../../command.ts";
-import { facts, instant } from "../../render.ts";
+import { facts, instant, printable } from "../../render.ts";
 import { withPlatform } from "../../session.ts";
 import type { Explanation } from "tuntas/queue";
 
@@ -61,7 +61,7 @@ export const messageShow: Command = {
           runbook: explanation.runbook,
         }),
         reasonsOf(explanation),
-        ...(explanation.body === null ? [] : [explanation.body]),
+        ...(explanation.body === null ? [] : [printable(explanation.body)]),
         ...(explanation.history.length === 0 ? [] : [`What people did to it:\n${historyOf(explanation)}`]),
       ].join("\n\n"),
     ),

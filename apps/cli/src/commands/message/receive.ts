@@ -1,10 +1,14 @@
 import { encodeReceipt, type HeldMessage } from "tuntas/queue";
 import type { Command } from "../../command.ts";
-import { instant } from "../../render.ts";
+import { instant, printable } from "../../render.ts";
 import { scopeOptions, withQueue } from "../../session.ts";
 
 const describe = ({ messageId, receives, sentAtMs, body }: HeldMessage, handle: string): string =>
-  [`${messageId}  receives ${receives}  sent ${instant(sentAtMs)}`, body, `receipt ${handle}`].join("\n");
+  [
+    `${messageId}  receives ${receives}  sent ${instant(sentAtMs)}`,
+    printable(body),
+    `receipt ${handle}`,
+  ].join("\n");
 
 export const messageReceive: Command = {
   name: "message receive",

@@ -1,11 +1,16 @@
 // A process of its own with one worker, for the tests that block, stop or kill it. It tells its parent what begins,
 // and does what the message's id says.
+import { EventEmitter, once } from "node:events";
 import { app, openPlatform, queue, start, worker } from "../../../dist/index.js";
 
 const { databaseUrl, schema, name, lock, timeout = "1s" } = JSON.parse(process.argv[2]);
 const message = { "~standard": { version: 1, vendor: "fixture", validate: (value) => ({ value }) } };
-const told = new Map();
-process.on("message", (id) => told.get(id)?.());
+const released = new EventEmitter();
+const known = new Set();
+process.on("message", (id) => {
+  known.add(id);
+  released.emit(id);
+});
 
 const of = queue(name, {
   message,
@@ -21,7 +26,7 @@ const work = worker(of, {
     process.send({ begun: id });
     if (id.startsWith("block")) for (;;);
     await tx.query(`insert into ${schema}.effect values ($1, 'child')`, [id]);
-    if (id.startsWith("hold")) await new Promise((resolve) => told.set(id, resolve));
+    if (id.startsWith("hold") && !known.has(id)) await once(released, id);
   },
 });
 

@@ -36,6 +36,8 @@ export { claimLease, completeLease, heartbeatLease, releaseLease } from "./lease
 export type { ClaimOptions, Lease, LeaseAnswer } from "./lease/lease.ts";
 export { underLease } from "./lease/hold.ts";
 export type { LeasedAnswer, LeasedWork } from "./lease/hold.ts";
+export { timing } from "./timing/declaration.ts";
+export type { TimingDefinition } from "./timing/declaration.ts";
 export { checkTiming } from "./timing/check.ts";
 export type { TimedValue, TimingDeclaration, TimingFinding } from "./timing/check.ts";
 export { reconciliation } from "./reconcile/contract.ts";

@@ -24,20 +24,18 @@ function ofWorker({ queue, options }: Exported, file: string): TimingDeclaration
 function declarationsOf(exported: Exported | null | undefined, file: string): TimingDeclaration[] {
   if (exported?.kind === "timing") return [exported.declaration!];
   if (exported?.kind === "worker") return ofWorker(exported, file);
-  if (exported?.kind === "app")
-    return Object.values(exported.parts!).flatMap((part) => declarationsOf(part, file));
   return [];
 }
 
+/** What is declared, once, whether it is exported by itself or in an application. */
+const spread = (exported: Exported | undefined): (Exported | undefined)[] =>
+  exported?.kind === "app" ? Object.values(exported.parts!) : [exported];
+
 async function declarationsIn(file: string): Promise<TimingDeclaration[]> {
   const module = await loadModule(resolve(file));
-  const all = new Set(Object.values(module) as (Exported | undefined)[]);
+  const all = new Set((Object.values(module) as (Exported | undefined)[]).flatMap(spread));
   return [...all].flatMap((exported) => declarationsOf(exported, file));
 }
-
-const unique = (findings: readonly TimingFinding[]): TimingFinding[] => [
-  ...new Map(findings.map((each) => [`${each.place} ${each.message}`, each])).values(),
-];
 
 const describe = ({ place, message, rule, fix }: TimingFinding): string =>
   `${place ?? "somewhere"}: ${message}\n  rule: ${rule}\n  → ${fix}`;
@@ -54,7 +52,7 @@ export const check: Command = {
   no: "times contradict each other",
   async run(call) {
     const declarations = (await Promise.all(call.positionals.map(declarationsIn))).flat();
-    const findings = unique(checkTiming(declarations));
+    const findings = checkTiming(declarations);
     const text =
       findings.length === 0
         ? `${declarations.length} declarations, all in order`

@@ -17,6 +17,8 @@ export interface TimingDeclaration {
   readonly visibility?: Duration;
   /** The handler's 99th percentile, measured or expected. */
   readonly p99?: Duration;
+  /** The attempt's own timeout, which bounds it where no percentile is known. */
+  readonly attempt?: Duration;
   /** What the handler may wait for others. */
   readonly downstream?: Duration;
   /** What retries within one attempt may take. */
@@ -80,12 +82,14 @@ function checkBudget({
   place,
   visibility,
   p99,
+  attempt,
   downstream,
   retries,
   margin = "1s",
 }: TimingDeclaration): TimingFinding[] {
-  if (visibility === undefined || p99 === undefined) return [];
-  const parts = { p99, downstream, retries, margin };
+  const longest = p99 ?? attempt;
+  if (visibility === undefined || longest === undefined) return [];
+  const parts = { [p99 === undefined ? "attempt timeout" : "p99"]: longest, downstream, retries, margin };
   const needMs = Object.values(parts).reduce((sum, part) => sum + (part === undefined ? 0 : toMs(part)), 0);
   const haveMs = toMs(visibility);
   if (haveMs >= needMs) return [];

@@ -79,7 +79,7 @@ async function rescue(client: pg.Client): Promise<void> {
   if (owed.length === 0) return;
   await client.query("begin");
   const { rows } = await client.query(data.releaseText, releaseValues(owed));
-  const groups = (rows as Released[]).filter((row) => row.groupId !== null).sort(byQueueAndGroup);
+  const groups = (rows as Released[]).filter((row) => row.groupId !== null).toSorted(byQueueAndGroup);
   for (const { queueId, groupId } of groups) await client.query(data.refreshText, [queueId, [groupId]]);
   await client.query("commit");
   owed = [];

@@ -19,7 +19,7 @@ const folder = new URL("../../sql/", import.meta.url);
 export function readMigrations(): Migration[] {
   return readdirSync(folder)
     .filter((name) => /^\d{4}-.*\.sql$/.test(name))
-    .sort()
+    .toSorted()
     .map((name) => {
       const text = readFileSync(new URL(name, folder), "utf8");
       return {

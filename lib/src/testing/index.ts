@@ -49,7 +49,7 @@ export async function testPlatform(options: TestPlatformOptions = {}): Promise<T
       for (const each of opened) await each.context.due.sweep();
     },
     async [Symbol.asyncDispose]() {
-      for (const each of opened.slice(1).reverse()) await each.close();
+      for (const each of opened.slice(1).toReversed()) await each.close();
       if (!options.keep) await onServer(platform, `drop schema if exists ${schema} cascade`);
       await platform.close();
       await embedded?.detach();

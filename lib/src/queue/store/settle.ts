@@ -199,8 +199,8 @@ export async function refreshGroups(
     const known = groups.get(queueId) ?? new Set();
     groups.set(queueId, known.add(groupId));
   }
-  for (const queueId of [...groups.keys()].sort((a, b) => a - b))
-    await tx.run(refresh, [queueId, [...groups.get(queueId)!].sort()]);
+  for (const queueId of [...groups.keys()].toSorted((a, b) => a - b))
+    await tx.run(refresh, [queueId, [...groups.get(queueId)!].toSorted()]);
 }
 
 const isFifo = statement(`select id as "queueId" from tuntas.queue where fifo and id = any($1::int[])`);

@@ -82,17 +82,20 @@ async function inspect(options: DatabaseOptions): Promise<{ pooled: boolean; ver
   }
 }
 
-const patienceMs = 10_000;
+const patienceMs = { starting: 10_000, refused: 2500 };
 
 /** A server that is just starting, or restarting after a crash, is waited for; a wrong address is not. */
 async function inspectPatiently(options: DatabaseOptions): ReturnType<typeof inspect> {
-  const until = performance.now() + patienceMs;
+  const begun = performance.now();
   for (;;) {
     try {
       return await inspect(options);
     } catch (cause) {
-      const starting = isConnectionLost(cause) && (cause as { code?: unknown }).code !== "ENOTFOUND";
-      if (!starting || performance.now() > until) throw toCoded(cause);
+      const { code } = cause as { code?: unknown };
+      // Nobody listens: a wrong address, or a server between its death and its next start.
+      const limitMs = code === "ECONNREFUSED" ? patienceMs.refused : patienceMs.starting;
+      const mayStart = isConnectionLost(cause) && code !== "ENOTFOUND";
+      if (!mayStart || performance.now() - begun > limitMs) throw toCoded(cause);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }

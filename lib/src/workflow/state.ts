@@ -1,10 +1,7 @@
 // What decisions come to as rows: pure, so that an advance whose commit was lost is decided and written again.
-import { createHash } from "node:crypto";
 import type { Command, Happening, Json } from "../asl/contract.ts";
 import type { Effects, Ending } from "./store/advance.ts";
-
-/** How a token is kept: whoever reads the table cannot answer a task. */
-export const hashToken = (token: string): Buffer => createHash("sha256").update(token).digest();
+import { hashToken } from "./token.ts";
 
 /** Keys under which an execution's timers and calls are kept; the number is the language's. */
 export const timerKey = (timer: number): string => `timer:${timer}`;

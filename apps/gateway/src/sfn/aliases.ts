@@ -146,8 +146,7 @@ export async function updateStateMachineAlias(rooms: Rooms, _call: Call, input: 
 
 export async function deleteStateMachineAlias(rooms: Rooms, _call: Call, input: Input<"alias">) {
   const found = await findAlias(rooms, input.stateMachineAliasArn);
-  if (!found) throw notFound();
-  await rooms.workflows.machines.deleteAlias(found.machine, found.alias.name);
+  if (found) await rooms.workflows.machines.deleteAlias(found.machine, found.alias.name);
   return {};
 }
 

@@ -18,7 +18,7 @@ export function checkMachineArn(arn: string | undefined, member = "stateMachineA
   return parseMachineArn(checkArn(arn, member, "stateMachine"))!;
 }
 
-const forbidden = /[\s<>{}[\]?*"#%\\^|~`$&,;:/\u0000-\u001f\u007f-\u009f]/;
+const forbidden = /[\s<>{}[\]?*"#%\\^|~`$&,;:/\p{Cc}]/u;
 const nameMax = 80;
 
 /** A name of a machine, an execution or an activity. Source: API_CreateStateMachine, `name`. */

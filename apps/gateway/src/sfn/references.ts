@@ -26,7 +26,7 @@ function visit(states: Json | undefined, references: Record<string, string[]>): 
     if (!isObject(state)) continue;
     const found = new Set<string>();
     collect(state, found, false);
-    if (found.size > 0) references[name] = [...found].sort();
+    if (found.size > 0) references[name] = [...found].toSorted();
     for (const inner of [state.ItemProcessor, state.Iterator, ...((state.Branches as readonly Json[]) ?? [])])
       if (isObject(inner)) visit(inner.States, references);
   }

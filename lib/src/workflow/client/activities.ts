@@ -4,7 +4,7 @@ import { makeBell } from "../../engine/wake.ts";
 import type { Waker } from "../../engine/wake.ts";
 import type { Database } from "../../pg/database.ts";
 import type { ActivityRecord, AnswerResult, Page, Scope } from "../contract.ts";
-import { hashToken } from "../state.ts";
+import { hashToken } from "../token.ts";
 import * as calls from "../store/calls.ts";
 import * as store from "../store/resources.ts";
 import { activityKey, type WorkflowWorker } from "../worker/index.ts";

@@ -86,6 +86,14 @@ function chooseRoute({ routes }: AliasRecord, chance: number): string | undefine
   return routes[0]?.stateMachineVersionArn;
 }
 
+/** An update that changes nothing makes no revision. */
+const isSame = (machine: MachineRecord, settings: MachineSettings): boolean =>
+  machine.definition === settings.definition &&
+  machine.roleArn === settings.roleArn &&
+  (machine.logging ?? undefined) === settings.logging &&
+  (machine.tracing ?? undefined) === settings.tracing &&
+  (machine.encryption ?? undefined) === settings.encryption;
+
 export function makeMachines(database: Database): Machines {
   const find: Machines["find"] = (scope, name) => store.findMachine(database, scope, name);
 
@@ -122,6 +130,12 @@ export function makeMachines(database: Database): Machines {
     });
   }
 
+  async function revise(machine: MachineRecord, settings: MachineSettings): Promise<MachineRecord> {
+    await store.insertRevision(database, machine.id, randomUUID(), settings);
+    const { scope, name } = parseMachineArn(machine.arn)!;
+    return (await find(scope, name))!;
+  }
+
   return {
     find,
     publish,
@@ -152,8 +166,7 @@ export function makeMachines(database: Database): Machines {
         tracing: changed.tracing ?? undefined,
         encryption: changed.encryption ?? undefined,
       };
-      await store.insertRevision(database, machine.id, randomUUID(), merged);
-      const now = (await store.findRevision(database, await latestOf(machine)))!;
+      const now = isSame(machine, merged) ? machine : await revise(machine, merged);
       return { machine: now, version: wanted ? await publish(now, versionDescription) : undefined };
     },
     async delete(machine) {
@@ -169,9 +182,4 @@ export function makeMachines(database: Database): Machines {
     updateAlias: (machine, name, settings) => store.updateAlias(database, machine, name, settings),
     deleteAlias: async (machine, name) => void (await store.removeAlias(database, machine.id, name)),
   };
-
-  async function latestOf(machine: MachineRecord): Promise<string> {
-    const address = parseMachineArn(machine.arn)!;
-    return (await find(address.scope, address.name))!.revision;
-  }
 }

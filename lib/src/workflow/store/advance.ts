@@ -146,7 +146,7 @@ export async function insertExecutions(
   sql: Runner,
   items: readonly NewExecution[],
 ): Promise<(string | undefined)[]> {
-  const first = new Map(items.map((item, index) => [item.arn, index] as const).reverse());
+  const first = new Map(items.map((item, index) => [item.arn, index] as const).toReversed());
   const distinct = [...first.values()].map((index) => items[index]!);
   const facts = distinct.map(
     ({ state: _state, events: _events, effects: _effects, ending: _ending, ...rest }) => JSON.stringify(rest),

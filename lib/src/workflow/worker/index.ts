@@ -17,6 +17,7 @@ import { makeCalls } from "./calls.ts";
 import { makeEngineClock, type EngineClock } from "./clock.ts";
 import { makeDefinitions, type Definitions } from "./definitions.ts";
 import { makeEndings, type Endings } from "./endings.ts";
+import { makeEvaluator } from "./evaluator.ts";
 import { makeEngine, type Engine, type Held } from "./engine.ts";
 import { makeMapRuns } from "./map-run.ts";
 import { makeObjects } from "./objects.ts";
@@ -29,7 +30,6 @@ export interface WorkerOptions {
   readonly queues: Queues;
   readonly processId: () => string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly next?: NextOptions;
   readonly resolve: (machineArn: string) => Promise<Target | undefined>;
   readonly start: (target: Target, name: string, input: string) => Promise<StartResult>;
   /** Tells the other processes, soon, that the activity has a task. */
@@ -58,7 +58,8 @@ const dueBatch = 500;
 
 export function makeWorkflowWorker(options: WorkerOptions): WorkflowWorker {
   const { database, waker, processId, onError } = options;
-  const nextOptions = options.next ?? {};
+  const evaluator = makeEvaluator();
+  const nextOptions: NextOptions = { evaluator: evaluator.evaluate };
   const clock = makeEngineClock(database);
   const definitions = makeDefinitions(database);
   const endings = makeEndings(database, onError);
@@ -174,6 +175,7 @@ export function makeWorkflowWorker(options: WorkerOptions): WorkflowWorker {
       await due.close();
       await calls.close();
       await engine.idle();
+      await evaluator.close();
       endings.close();
     },
   };

@@ -3,7 +3,7 @@
 import { exceedsTolerance } from "../../asl/index.ts";
 import type { ChildResult, Happening, StartMapRun } from "../../asl/contract.ts";
 import type { Sql } from "../../pg/contract.ts";
-import { hashToken } from "../state.ts";
+import { nameOf } from "../token.ts";
 import type { Ended } from "../store/executions.ts";
 import { endMapRun, insertMapRun, listMapChildren } from "../store/map-runs.ts";
 import type { Held, NewRun } from "./engine.ts";
@@ -22,12 +22,6 @@ export interface Parent extends Pick<Held, "id" | "revision" | "processor" | "st
 }
 
 const concurrencyMax = 1000;
-
-/** The same child has the same name in each attempt to start it. */
-function childName(mapRunArn: string, index: number): string {
-  const hex = hashToken(`${mapRunArn}/${index}`).toString("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
-}
 
 const resultOf = (index: number, ended: Ended): ChildResult => ({
   index,
@@ -50,7 +44,8 @@ function childOf(
   at: { runId: string; index: number; nowMs: number },
 ): NewRun {
   const { execution } = parent.state;
-  const name = childName(command.arn, at.index);
+  // The same child has the same name in each attempt to start it.
+  const name = nameOf(`${command.arn}/${at.index}`);
   // arn:…:mapRun:Machine/Label:UUID
   const parts = command.arn.split(":");
   const label = parts[6]!;

@@ -1,10 +1,10 @@
 // `states:startExecution`: another machine of this database. `.sync` answers its output as text, `.sync:2` as JSON,
 // `.waitForTaskToken` leaves the end to whoever gets the token.
 import { randomUUID } from "node:crypto";
-import type { Json, JsonObject, StartTask } from "../../../asl/contract.ts";
+import type { Json, JsonObject } from "../../../asl/contract.ts";
 import type { StartResult, Target } from "../../contract.ts";
 import type { Ended } from "../../store/executions.ts";
-import { hashToken } from "../../state.ts";
+import { nameOf } from "../../token.ts";
 import { sdkMetadata, serviceCause, type TaskOutcome, type TaskRunner } from "./task.ts";
 
 export interface NestedOptions {
@@ -25,8 +25,6 @@ const refused = (code: string, message: string): TaskOutcome => ({
   }),
 });
 
-const isoSeconds = (ms: number): string => new Date(ms).toISOString();
-
 /** What `.sync` answers: DescribeExecution's answer with capital letters. */
 function describe(
   ended: Ended,
@@ -43,8 +41,7 @@ function describe(
     Input: value(input),
     InputDetails: { Included: true },
     Name: ended.name,
-    ...(ended.output === null ? {} : { Output: value(ended.output) }),
-    OutputDetails: { Included: true },
+    ...(ended.output === null ? {} : { Output: value(ended.output), OutputDetails: { Included: true } }),
     RedriveCount: 0,
     RedriveStatus: redrivable ? "REDRIVABLE" : "NOT_REDRIVABLE",
     ...(redrivable ? {} : { RedriveStatusReason: "Execution is SUCCEEDED and cannot be redriven" }),
@@ -55,12 +52,6 @@ function describe(
   };
 }
 
-/** The same task that is run again after a take-over meets the execution that it had begun. */
-const defaultName = (task: StartTask): string => {
-  const hex = hashToken(task.token).toString("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
-};
-
 export function makeNested({ resolve, start, idOf, waitEnd, stop }: NestedOptions): TaskRunner {
   return async (task, { signal, submitted }) => {
     const given = task.input as JsonObject;
@@ -68,14 +59,15 @@ export function makeNested({ resolve, start, idOf, waitEnd, stop }: NestedOption
     const target = await resolve(arn);
     if (!target) return refused("StateMachineDoesNotExist", `State Machine Does Not Exist: '${arn}'`);
     const input = typeof given.Input === "string" ? given.Input : JSON.stringify(given.Input ?? {});
-    const name = typeof given.Name === "string" ? given.Name : defaultName(task);
+    // The same task that is run again after a take-over meets the execution that it had begun.
+    const name = typeof given.Name === "string" ? given.Name : nameOf(task.token);
     const started = await start(target, name, input);
     if (started.status === "conflict")
       return refused("ExecutionAlreadyExists", `Execution Already Exists: '${started.arn}'`);
     const output: Json = {
       ExecutionArn: started.arn,
       ...sdkMetadata(200, randomUUID()),
-      StartDate: isoSeconds(started.startedAtMs),
+      StartDate: new Date(started.startedAtMs).toISOString(),
     };
     if (task.pattern === "requestResponse") return { output };
     await submitted(output, task.pattern === "waitForTaskToken");

@@ -17,6 +17,7 @@ type EndSignal = keyof typeof signalNumbers;
 
 const lookMs = 250;
 const flushMs = 200;
+const sameSignalMs = 200;
 /** An orphan is to be gone 2 s after its parent: what takes longer than this is hurried, then dropped. */
 const orphanHurryMs = 900;
 const orphanEndMs = 1400;
@@ -79,6 +80,7 @@ export function runUntilSignal(
   { log, deadlineMs = 29_000 }: ServiceOptions,
 ): void {
   let ending = false;
+  let signalledAt = -Infinity;
 
   function exit(status: number): void {
     log.info({ event: "service.exit", status }, "the process ends");
@@ -107,7 +109,10 @@ export function runUntilSignal(
   }
 
   function onSignal(signal: EndSignal): void {
+    // One Ctrl-C may come twice: from the terminal, and from an npm that passes it on where its shell has made way.
+    if (startedByNpm && performance.now() - signalledAt < sameSignalMs) return;
     if (ending) process.exit(128 + signalNumbers[signal]);
+    signalledAt = performance.now();
     exitAfter(deadlineMs);
     void end(signal);
   }

@@ -47,7 +47,7 @@ test("property: canonical text is JSON of the same value, and key order never ma
     if (value === null || typeof value !== "object") return value;
     return Object.fromEntries(
       Object.entries(value)
-        .reverse()
+        .toReversed()
         .map(([key, inner]) => [key, shuffled(inner)]),
     );
   };

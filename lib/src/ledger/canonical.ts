@@ -17,7 +17,7 @@ function canonicalObject(value: object, within: readonly object[]): string {
   const deeper = [...within, value];
   if (Array.isArray(value)) return `[${value.map((item) => canonicalOf(item, deeper) ?? "null").join(",")}]`;
   const members = Object.keys(value)
-    .sort()
+    .toSorted()
     .map((key) => [key, canonicalOf((value as Record<string, unknown>)[key], deeper)] as const)
     .filter(([, text]) => text !== undefined);
   return `{${members.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(",")}}`;

@@ -29,10 +29,11 @@ interface Mark {
 }
 
 /** Marks a client as one whose Tuntas tables live in another schema than `tuntas`. */
-export const inSchema = (client: Queryable, schema: string, prepares?: boolean): Queryable => ({
-  query: (text, values) => client.query(text, values),
-  ...{ [markKey]: { schema, prepares, client } satisfies Mark },
-});
+export function inSchema(client: Queryable, schema: string, prepares?: boolean): Queryable {
+  const mark: Mark = { schema, prepares, client };
+  const marked = { query: (text: string, values?: unknown[]) => client.query(text, values), [markKey]: mark };
+  return marked;
+}
 
 const markOf = (tx: Queryable): Mark =>
   (tx as { [markKey]?: Mark })[markKey] ?? { schema: "tuntas", prepares: undefined, client: tx };

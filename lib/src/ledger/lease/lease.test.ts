@@ -14,7 +14,7 @@ const leaseOf = (answer: LeaseAnswer) => (answer.status === "claimed" ? answer.l
 
 test("G-27 one of two workers claims; after a death the other takes over once the lease is over", async () => {
   const answers = await Promise.all([claim("a", "w1"), claim("a", "w2")]);
-  expect(answers.map((answer) => answer.status).sort()).toEqual(["claimed", "held"]);
+  expect(answers.map((answer) => answer.status).toSorted()).toEqual(["claimed", "held"]);
   await kit.advance(119_000);
   expect(await claim("a", "w3")).toMatchObject({ status: "held", expiresInMs: expect.any(Number) });
   await kit.advance(1001);

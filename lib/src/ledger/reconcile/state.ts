@@ -13,7 +13,7 @@ export function compare(
   derived: View,
   judge: ReconciliationOptions["judge"] = byEquality,
 ): { compared: number; found: Judged[] } {
-  const keys = [...new Set([...source.keys(), ...derived.keys()])].sort();
+  const keys = [...new Set([...source.keys(), ...derived.keys()])].toSorted();
   const found = keys.flatMap((key) => {
     const difference = { key, source: source.get(key), derived: derived.get(key) };
     const judgement = judge(difference);

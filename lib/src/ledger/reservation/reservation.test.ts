@@ -112,7 +112,7 @@ test.each(["inventory", "slot", "appointment", "quota"])(
     const of = (holder: string) => ({ kind, resource: "R", holder, expiresIn: "1h", capacity: 3 }) as const;
     const answers = await Promise.all(["a", "b", "c"].map((holder) => reserving(of(holder))));
     expect(
-      answers.map((answer) => (answer.status === "created" ? answer.reservation.unit : 0)).sort(),
+      answers.map((answer) => (answer.status === "created" ? answer.reservation.unit : 0)).toSorted(),
     ).toEqual([1, 2, 3]);
     expect(await reserving(of("d"))).toMatchObject({ status: "conflict" });
     await inTx((tx) => release(tx, idOf(answers[1]!)));

@@ -140,7 +140,7 @@ test("outbox-03 an outage burns no tries; a row that is refused for itself is pa
   expect(refusals).toBe(10);
   for (const key of [0, 1, 2, 3]) {
     const ofKey = got.map((text) => Number(text.slice(4))).filter((row) => (row - 1) % 4 === key);
-    expect(ofKey).toEqual([...ofKey].sort((a, b) => a - b));
+    expect(ofKey).toEqual(ofKey.toSorted((a, b) => a - b));
   }
   const [row] = await listParked(kit.platform.database);
   expect(row).toMatchObject({ payload: "row 7", refusals: 10, failureCode: "TUNTAS_OUTBOX_REFUSED" });
@@ -187,7 +187,7 @@ test("G-11 several relays share the work: each row once, each key in order", asy
   expect(got).toHaveLength(600);
   for (let key = 0; key < 7; key++) {
     const order = got.filter((row) => row.key === `k${key}`).map((row) => row.n);
-    expect(order).toEqual([...order].sort((a, b) => a - b));
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
   }
 });
 

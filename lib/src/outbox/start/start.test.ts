@@ -70,7 +70,7 @@ describe("the start itself", () => {
   test("P-27 P-19 its name and its bytes are the same at every retry, whatever the order of the fields", () => {
     const command = commandOf("cmd-1");
     expect(executionName(command)).toBe("CaseActivation-t1-c7-cmd-1");
-    const shuffled = Object.fromEntries(Object.entries(command).reverse()) as unknown as StartCommand;
+    const shuffled = Object.fromEntries(Object.entries(command).toReversed()) as unknown as StartCommand;
     expect(startInput(shuffled)).toBe(startInput(command));
   });
 

@@ -152,6 +152,36 @@ test("worker-07 PostgreSQL 15 restarts under load: nothing is lost, nothing doub
   await running.stop();
 });
 
+test("worker-07 PostgreSQL 15 is away for longer than a lease: the interrupted work is done once, and the next at once", async (context) => {
+  need(context, "postgres");
+  await using kit = await world();
+  const before = kit.platform.processId();
+  let inside!: () => void;
+  const began = new Promise<void>((resolve) => (inside = resolve));
+  const of = queue("away", { message: anything, deadLetter });
+  const work = worker(of, {
+    idempotencyKey: ({ id }: any) => id,
+    timeout: "60s",
+    backoff: { base: "10ms", max: "100ms" },
+    async handle({ id }: any, { tx, attempt }) {
+      await tx.query(`insert into ${kit.schema}.effect values ($1, '')`, [id]);
+      if (id !== "interrupted" || attempt > 1) return;
+      inside();
+      await tx.query("select pg_sleep(50)");
+    },
+  });
+  const running = await start(app({ of, work }), { platform: kit.platform });
+  await of.send({ id: "interrupted" });
+  await began;
+  await server!.restart(17_000); // the lease is 15 s
+  await eventually(kit, effects, 1);
+  await of.send({ id: "next" });
+  await eventually(kit, effects, 2);
+  await eventually(kit, "select count(*)::int as n from tuntas.in_flight", 0);
+  while (kit.platform.processId() === before) await new Promise((resolve) => setTimeout(resolve, 50));
+  await running.stop();
+});
+
 test("pgbouncer in transaction mode: found out at the start, and work is done once", async (context) => {
   need(context, "postgres", "pgbouncer");
   await using bouncer = await startPgbouncer(server!);

@@ -44,8 +44,8 @@ export async function freePort(): Promise<number> {
 export interface SystemServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** Stops it as a crash does, and starts it again; answers once it takes connections. */
-  restart(): Promise<void>;
+  /** Stops it as a crash does, keeps it away for a while, and starts it again; answers once it takes connections. */
+  restart(awayMs?: number): Promise<void>;
 }
 
 /** Starts Debian's PostgreSQL 15; everything of it is gone afterwards. */
@@ -85,8 +85,10 @@ export async function startPostgres15(
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     port,
-    async restart() {
-      await control("restart", "-m", "immediate");
+    async restart(awayMs = 0) {
+      await control("stop", "-m", "immediate");
+      await new Promise((resolve) => setTimeout(resolve, awayMs));
+      await control("start");
     },
     async [Symbol.asyncDispose]() {
       await control("stop", "-m", "immediate").catch(() => undefined);

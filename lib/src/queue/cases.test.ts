@@ -365,6 +365,26 @@ describe("idempotency", () => {
     dead.close();
   });
 
+  test("idem-03 G-06 another body under a processed key runs nothing, and is told aloud", async () => {
+    const reused = watch("worker.key_reused");
+    let calls = 0;
+    await using it = await work(
+      kit.platform,
+      { handle: () => void calls++ },
+      { message: z.looseObject({ id: z.string() }) as never },
+    );
+    for (const meta of [1, 2]) {
+      await ask(kit.platform, "select tuntas.send($1, $2)", [
+        it.queue.name,
+        JSON.stringify({ id: "A", meta: { x: meta } }),
+      ]);
+      await it.attempts.until(meta);
+    }
+    expect(calls).toBe(1);
+    expect(reused.seen).toEqual([{ queue: it.queue.name, key: "A" }]);
+    reused.close();
+  });
+
   test("idem-03 key order does not matter under one key: one execution", async () => {
     let calls = 0;
     await using it = await work(

@@ -50,6 +50,11 @@ export const queueSignals = signals({
     meaning: "An attempt failed and will be tried again.",
     fields: { queue: "the queue's name", code: "the error's code" },
   },
+  "worker.key_reused": {
+    meaning:
+      "A message came under a key that was processed before, with another body; it was acknowledged as a duplicate.",
+    fields: { queue: "the queue's name", key: "the idempotency key" },
+  },
   "worker.poison_message": {
     meaning: "A message can never succeed as it is.",
     fields: { queue: "the queue's name", code: "the error's code" },

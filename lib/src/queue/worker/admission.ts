@@ -5,6 +5,7 @@ import type { SlotTable } from "../../engine/slots.ts";
 import type { Database } from "../../pg/database.ts";
 import type { HeldMessage, QueueRecord } from "../contract.ts";
 import type { WorkerDefinition } from "../declaration.ts";
+import { queueSignals } from "../signals.ts";
 import { lockEntities, type EntityClaim } from "../store/lock.ts";
 import { findCommands } from "../store/settle.ts";
 import { takeIn, type Taken } from "./intake.ts";
@@ -69,6 +70,7 @@ export function makeAdmission(deps: AdmissionDeps): Admission {
     if (command!.requestHash === requestHash) return;
     const fields = { queue: queue.name, messageId: held.messageId, key: command!.key };
     log.warn(fields, "a message with another body under a key that was processed before");
+    queueSignals.publish("worker.key_reused", { queue: queue.name, key: command!.key });
   }
 
   async function withLocks(items: readonly Taken[]): Promise<Taken[]> {

@@ -4,6 +4,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { FastifyInstance } from "fastify";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Platform, RunningApp } from "tuntas";
+import { readStatus } from "tuntas/outbox";
 import type { Traffic } from "./traffic.ts";
 
 export interface MetricsOptions {
@@ -90,8 +91,37 @@ function gaugeWorkers(registry: Registry, running: Pick<RunningApp, "active">): 
   });
 }
 
+/** Answers what reads the outbox's figures. */
+function gaugeOutbox(registry: Registry, { database }: Platform): () => Promise<void> {
+  const registers = [registry];
+  const labelNames = ["kind", "name"];
+  const rows = new Gauge({
+    name: "tuntas_outbox_rows",
+    help: "Outbox rows by target and state.",
+    labelNames: [...labelNames, "state"],
+    registers,
+  });
+  const age = new Gauge({
+    name: "tuntas_outbox_oldest_age_seconds",
+    help: "How long the oldest waiting row of a target has waited.",
+    labelNames,
+    registers,
+  });
+  return async () => {
+    const { targets } = await readStatus(database);
+    rows.reset();
+    age.reset();
+    for (const { target, waiting, parked, oldestAgeMs } of targets) {
+      for (const [state, count] of Object.entries({ waiting, parked })) rows.set({ ...target, state }, count);
+      age.set({ ...target }, (oldestAgeMs ?? 0) / 1000);
+    }
+  };
+}
+
 /** Answers what brings the gauges up to date, in bounded time: where the database is slow, they keep what it said last. */
-function gaugeQueues(registry: Registry, { queues }: Platform): () => Promise<void> {
+function gaugeStores(registry: Registry, platform: Platform): () => Promise<void> {
+  const { queues } = platform;
+  const askOutbox = gaugeOutbox(registry, platform);
   const registers = [registry];
   const depth = new Gauge({
     name: "tuntas_queue_depth",
@@ -117,6 +147,7 @@ function gaugeQueues(registry: Registry, { queues }: Platform): () => Promise<vo
         depth.set({ queue: name, state }, count);
       age.set({ queue: name }, oldestAgeSeconds);
     }
+    await askOutbox();
     askedAtMs = performance.now();
   }
 
@@ -171,7 +202,7 @@ export function makeMeter(): Meter {
     serve(server, { platform, traffic, running }) {
       countSignals(registry, server);
       if (running) gaugeWorkers(registry, running);
-      const refresh = gaugeQueues(registry, platform);
+      const refresh = gaugeStores(registry, platform);
       gaugeProcess(registry, traffic);
       server.get("/metrics", { config: { shed: false }, logLevel: "silent" }, async (_, reply) => {
         await refresh();

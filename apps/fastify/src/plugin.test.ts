@@ -2,6 +2,7 @@
 import { Readable } from "node:stream";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { add } from "tuntas/outbox";
 import { testPlatform, type TestPlatform } from "tuntas/testing";
 import { tuntasHttp } from "./index.ts";
 
@@ -153,4 +154,12 @@ test("A-03: a correlation id that would break a log or a header is replaced by a
     });
     expect(headers["x-correlation-id"]).toMatch(/^[0-9a-f-]{36}$/);
   }
+});
+
+test("V-15: the outbox's age and rows are figures of the metrics page, by target", async () => {
+  const target = { kind: "function", name: "nobody-takes-it" };
+  await kit.platform.database.transaction((tx) => add(tx, { target, payload: "x" }));
+  const { body } = await server.inject("/metrics");
+  expect(body).toContain('tuntas_outbox_rows{kind="function",name="nobody-takes-it",state="waiting"} 1');
+  expect(body).toMatch(/tuntas_outbox_oldest_age_seconds\{kind="function",name="nobody-takes-it"\} 0\.\d+/);
 });

@@ -194,6 +194,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
       }),
     log,
   );
+  standing.onLost(workflowWorker.calls.abandon);
   await standing.begin();
   await workflowWorker.clock.read();
   const orphanTimer = setInterval(() => void sweepAllOrphans().catch(complain), orphanSweepMs);

@@ -46,7 +46,10 @@ export async function testPlatform(options: TestPlatformOptions = {}): Promise<T
         `create or replace function ${schema}.now() returns timestamptz language sql stable parallel safe
         as $$ select pg_catalog.now() + interval '${aheadMs} milliseconds' $$`,
       );
-      for (const each of opened) await each.context.due.sweep();
+      for (const each of opened) {
+        await each.context.due.sweep();
+        await each.workflows.sweepDue();
+      }
     },
     async [Symbol.asyncDispose]() {
       for (const each of opened.slice(1).toReversed()) await each.close();

@@ -145,9 +145,13 @@ const hasToken = (task: Extract<Command, { type: "startTask" }>): boolean =>
 const textOf = (value: Json | undefined): string | null =>
   value === undefined ? null : JSON.stringify(value);
 
+/** Errors are plain text, and an execution must be able to end whatever they hold. */
+const storable = (text: string | undefined): string | null =>
+  text === undefined ? null : text.replaceAll("\0", "\ufffd").toWellFormed();
+
 const endingOf = (command: Extract<Command, { type: "end" }>): Ending => ({
   status: command.status,
   output: textOf(command.output),
-  error: command.error ?? null,
-  cause: command.cause ?? null,
+  error: storable(command.error),
+  cause: storable(command.cause),
 });

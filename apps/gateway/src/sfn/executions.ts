@@ -21,12 +21,17 @@ async function findTarget({ workflows }: Rooms, arn: string | undefined): Promis
 const unsupported = () =>
   sfnError("StateMachineTypeNotSupported", "This operation is not supported by this type of state machine");
 
+function checkTraceHeader(header: string | undefined): string | undefined {
+  if (header === undefined || /^[\x20-\x7e]{0,256}$/.test(header)) return header;
+  throw constraint("", "traceHeader", "Member must satisfy regular expression pattern: \\p{ASCII}*");
+}
+
 function requestOf(target: Target, input: Input<"start">) {
   return {
     target,
     name: input.name === undefined ? randomUUID() : checkName(input.name),
     input: checkInput(input.input ?? "{}"),
-    traceHeader: input.traceHeader,
+    traceHeader: checkTraceHeader(input.traceHeader),
   };
 }
 

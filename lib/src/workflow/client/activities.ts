@@ -67,8 +67,7 @@ export function makeActivities(
       task,
       ...(workerName === undefined ? {} : { workerName }),
     } as const;
-    const result = await engine.dispatch(call.executionId, started);
-    await calls.markStarted(database, call.executionId, call.key);
+    const result = await engine.dispatch(call.executionId, started, { handedOver: true });
     return result === "applied" ? { token, input: JSON.stringify(input) } : undefined;
   }
 
@@ -76,7 +75,10 @@ export function makeActivities(
     for (;;) {
       const call = await calls.claimActivityTask(database, arn, processId());
       if (!call) return undefined;
-      const task = await handOut(call, workerName);
+      const task = await handOut(call, workerName).catch(async (cause: unknown) => {
+        await calls.releaseCall(database, call);
+        throw cause;
+      });
       if (task) return task;
     }
   }

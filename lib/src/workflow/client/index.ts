@@ -16,6 +16,8 @@ export interface Workflows {
   readonly runTask: TaskRunner;
   readonly next: NextOptions;
   readonly nowMs: () => number;
+  /** Looks at once what has become due. */
+  sweepDue(): Promise<void>;
 }
 
 /** What the platform makes of the room: the client, and the worker whose life it watches over. */
@@ -41,6 +43,7 @@ export function makeWorkflows(options: Omit<WorkerOptions, "resolve" | "start">)
     runTask: worker.runTask,
     next: worker.next,
     nowMs: worker.clock.nowMs,
+    sweepDue: worker.due.sweep,
   };
   return { workflows, worker };
 }

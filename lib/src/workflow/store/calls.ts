@@ -49,11 +49,13 @@ export async function claimActivityTask(sql: Runner, arn: string, owner: string)
   return row;
 }
 
-const start = statement(
-  `update tuntas.workflow_call set owner_id = null, started = true where execution_id = $1 and key = $2`,
+const release = statement(
+  `update tuntas.workflow_call set owner_id = null where execution_id = $1 and key = $2 and not started`,
 );
-export const markStarted = (sql: Runner, executionId: string, key: string) =>
-  sql.run(start, [executionId, key]);
+
+/** Offers an activity's task again that could not be handed out. */
+export const releaseCall = (sql: Runner, { executionId, key }: Pick<Call, "executionId" | "key">) =>
+  sql.run(release, [executionId, key]);
 
 const adopt = statement(
   `update tuntas.workflow_call c set owner_id = case when activity_arn is null then $2::bigint end

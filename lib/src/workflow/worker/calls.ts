@@ -26,6 +26,8 @@ export interface Caller {
 export interface Calls {
   /** Carries the command out if it is a call or cancels one. `scope` names the execution. */
   obey(scope: string, caller: Caller, command: Command): void;
+  /** Drops every call: they belong to other processes now, and what comes of them here is not told. */
+  abandon(): void;
   /** Ends the execution's calls, whatever they are. */
   cancelAll(scope: string): void;
   close(): Promise<void>;
@@ -112,6 +114,11 @@ export function makeCalls({ runTask, objects, onError }: CallsOptions): Calls {
     running.get(scope)?.get(key)?.abort("cancelled");
   }
 
+  function abortAll(reason: string): void {
+    running.forEach((own) => own.forEach((controller) => controller.abort(reason)));
+    running.clear();
+  }
+
   function begin(scope: string, caller: Caller, command: Command): void {
     const key = callKey(command)!;
     const controller = new AbortController();
@@ -139,12 +146,13 @@ export function makeCalls({ runTask, objects, onError }: CallsOptions): Calls {
       else if (command.type === "cancelTask") cancel(scope, taskKey(command.task));
       else if (command.type === "cancelMapRun") cancel(scope, `map:${command.mapRun}`);
     },
+    abandon: () => abortAll("lost"),
     cancelAll(scope) {
       running.get(scope)?.forEach((controller) => controller.abort("cancelled"));
     },
     async close() {
       closed = true;
-      running.forEach((own) => own.forEach((controller) => controller.abort("closed")));
+      abortAll("closed");
       await Promise.all(works);
     },
   };

@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { add } from "tuntas/outbox";
+import { add, readStatus } from "tuntas/outbox";
 import { testPlatform, type TestPlatform } from "tuntas/testing";
 import { tuntasHttp } from "./index.ts";
 
@@ -41,6 +41,9 @@ beforeAll(async () => {
     await request.tx.query(insert, ["streamed"]);
     return reply.send(Readable.from(["a"]));
   });
+  server.post("/told", { config: { idempotency: "off" } }, async (request) =>
+    add(request.tx, { target: { kind: "function", name: "told" }, payload: "x" }),
+  );
   server.post("/control", { config: { idempotency: "off" } }, (request) => request.tx.query("commit"));
   server.post("/stock", { config: { idempotency: "off" } }, async () => {
     throw new OutOfStock("none left");
@@ -162,4 +165,14 @@ test("V-15: the outbox's age and rows are figures of the metrics page, by target
   const { body } = await server.inject("/metrics");
   expect(body).toContain('tuntas_outbox_rows{kind="function",name="nobody-takes-it",state="waiting"} 1');
   expect(body).toMatch(/tuntas_outbox_oldest_age_seconds\{kind="function",name="nobody-takes-it"\} 0\.\d+/);
+});
+
+test("G-07: an announcement joins the request's transaction, in whatever schema that is", async () => {
+  expect((await server.inject({ method: "POST", url: "/told" })).json()).toMatchObject({
+    eventId: expect.any(String),
+  });
+  const { targets } = await readStatus(kit.platform.database);
+  expect(targets).toContainEqual(
+    expect.objectContaining({ target: { kind: "function", name: "told" }, waiting: 1 }),
+  );
 });

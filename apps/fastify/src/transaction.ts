@@ -1,6 +1,7 @@
 // A request's own transaction. It opens at its first statement, or before the handler where a key must be held, and
 // commits before the answer goes out, so that nobody is told of what did not happen.
 import { codedDatabaseError, isTransactionControl, type Database } from "tuntas";
+import { inSchema } from "tuntas/ledger";
 import { queueErrors } from "tuntas/queue";
 import { httpErrors, type RequestTx } from "./contract.ts";
 
@@ -68,18 +69,18 @@ export function openRequestTransaction(database: Database, budgetMs: number): Re
     }
   }
 
+  async function query(text: string, values?: unknown[]) {
+    refuse(text);
+    return guarded((on) => on.query(text, values));
+  }
+
   function release(broken: boolean): void {
     client?.release(broken);
     client = undefined;
   }
 
   return {
-    tx: {
-      async query(text, values) {
-        refuse(text);
-        return guarded((on) => on.query(text, values));
-      },
-    },
+    tx: inSchema({ query }, database.schema) as RequestTx,
     get isOpen() {
       return opening !== undefined;
     },

@@ -35,7 +35,7 @@ const newerApi = "recorded before DescribeStateMachine told of encryption, which
 const newerSync = "recorded before DescribeExecution told of redrives, which later recordings show";
 const newerContext = "recorded before the context object had RedriveCount, which later recordings show";
 
-/** Where we do not do what was recorded, and why: docs/decisions/asl-conformance.md. */
+/** Where we do not do what was recorded, and why: docs/decisions/0006-step-functions-parity.md. */
 const differences: Readonly<Record<string, string>> = {
   "api/create-duplicate-sm-name": newerApi,
   "api/create-update-state-machine-base-definition": newerApi,

@@ -101,9 +101,24 @@ async function inspectPatiently(options: DatabaseOptions): ReturnType<typeof ins
   }
 }
 
+interface Wire {
+  readonly connection: { readonly stream: { cork(): void; uncork(): void; destroy(): void } };
+}
+
+/** Lets every statement that `ask` asks for go out in one write to the socket instead of one each. */
+export function inOneWrite<T>(client: pg.PoolClient, ask: () => T): T {
+  const { stream } = (client as unknown as Wire).connection;
+  stream.cork();
+  try {
+    return ask();
+  } finally {
+    stream.uncork();
+  }
+}
+
 /** Closes a connection that may be in the middle of a statement; the pool would wait for its end. */
 export function dropClient(client: pg.PoolClient): void {
-  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+  (client as unknown as Wire).connection.stream.destroy();
   client.release(true);
 }
 

@@ -2,7 +2,7 @@
 // the first (briefly) and then finds it; it ends with the acknowledgement, whose fence a late owner no longer holds.
 import type { PoolClient } from "pg";
 import type { Queryable, Statement } from "../../pg/contract.ts";
-import { dropClient, type Database } from "../../pg/database.ts";
+import { dropClient, inOneWrite, type Database } from "../../pg/database.ts";
 import { inSchema } from "../../pg/join.ts";
 import { isCollision, isConnectionLost, toCoded } from "../../pg/faults.ts";
 import type { Claim } from "../contract.ts";
@@ -83,8 +83,9 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
 
   async function open(): Promise<PoolClient> {
     client = await database.handlerClient();
-    await Promise.all([client.query(beginText(timeoutMs)), record(client)]);
-    return client;
+    const on = client;
+    await Promise.all(inOneWrite(on, () => [on.query(beginText(timeoutMs)), record(on)]));
+    return on;
   }
 
   function refuse(text: unknown): void {
@@ -127,10 +128,14 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
 
   /** The acknowledgement and the commit go out together; nothing is done unless both took place. */
   async function acknowledge(on: PoolClient): Promise<Ending> {
-    const acknowledged = run(on, acknowledgement(claim));
-    const refreshed =
-      fifo && claim.groupId !== null ? run(on, groupRefresh(claim.queueId, claim.groupId)) : acknowledged;
-    const results = await Promise.allSettled([acknowledged, refreshed, on.query("commit")]);
+    const results = await Promise.allSettled(
+      inOneWrite(on, () => {
+        const acknowledged = run(on, acknowledgement(claim));
+        const inGroup = fifo && claim.groupId !== null;
+        const refreshed = inGroup ? run(on, groupRefresh(claim.queueId, claim.groupId!)) : acknowledged;
+        return [acknowledged, refreshed, on.query("commit")] as const;
+      }),
+    );
     const [first, , last] = results;
     if (first.status === "rejected" && codeOf(first.reason) === divisionByZero) return "lost";
     for (const result of results) if (result.status === "rejected") throw result.reason;

@@ -4,7 +4,7 @@
 import type { PoolClient } from "pg";
 import { coalescer } from "../../core/coalesce.ts";
 import type { Statement } from "../../pg/contract.ts";
-import { dropClient, type Database } from "../../pg/database.ts";
+import { dropClient, inOneWrite, type Database } from "../../pg/database.ts";
 import { isConnectionLost, isTransient } from "../../pg/faults.ts";
 import type { Claim } from "../contract.ts";
 import type { CommandKey } from "../store/settle.ts";
@@ -77,7 +77,8 @@ export function makeWriter(database: Database) {
   async function runJobs(client: PoolClient, jobs: readonly WriteJob[]): Promise<WriteEnding[]> {
     const endings: WriteEnding[] = [];
     while (endings.length < jobs.length) {
-      const sent = await Promise.all(jobs.slice(endings.length).map((job) => send(client, job)));
+      const waiting = jobs.slice(endings.length);
+      const sent = await Promise.all(inOneWrite(client, () => waiting.map((job) => send(client, job))));
       for (const { ending, skipped } of sent) {
         if (skipped) break;
         endings.push(ending ?? committed);

@@ -55,6 +55,7 @@ export function runAttempt(deps: AttemptDeps, item: Taken, handled: () => void):
     clearTimeout(timer);
     context.end();
     void invoke(write)
+      .catch((cause: unknown) => settleFailed(deps, item, cause))
       .catch((cause: unknown) =>
         deps.log.error(
           { cause, queue: queue.name, messageId: item.held.messageId },
@@ -228,6 +229,16 @@ export async function settleOutcome(
   const moved = await writeSettlement(deps, item, settlement, outcome);
   if (moved) announce(deps, item, outcome, durationMs);
   else announceLost(deps, item);
+}
+
+/** An outcome that cannot be written is a failure like any other: counted, tried again, and dead in the end. */
+async function settleFailed(deps: AttemptDeps, item: Taken, cause: unknown): Promise<void> {
+  deps.log.warn(
+    { cause, queue: deps.queue.name, messageId: item.held.messageId },
+    "an outcome could not be written",
+  );
+  const { code, message } = outcomeOfThrown(cause);
+  await settleOutcome(deps, item, new Outcome("retry", code, message), 0);
 }
 
 function writeSettlement(

@@ -25,6 +25,10 @@ export interface Settler {
   idle(): Promise<void>;
 }
 
+/** Whether it moved, or why its statement failed. */
+type Ending = boolean | { readonly failure: unknown };
+type After<Item> = (items: readonly Item[]) => void;
+
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // By then this process has been taken for dead, or its heartbeat has found the database again.
@@ -46,31 +50,48 @@ export async function persist<T>(work: () => Promise<T>): Promise<T> {
 
 export function makeSettler(context: QueueContext): Settler {
   const { database, due } = context;
-  const all: Coalescer<never, boolean>[] = [];
+  const all: Pick<Coalescer<never, never>, "idle">[] = [];
 
-  function end<Item extends Claim>(store: Store<Item>, after?: (items: readonly Item[]) => void): End<Item> {
-    const [standard, fifo] = [false, true].map((grouped) => {
-      const made = coalescer<Item, boolean>({
-        itemsMax: 500,
-        flushesMax: 2,
-        async flush(items) {
-          const rows = await persist(() =>
-            grouped ? settleFifo(database, (tx) => store(tx, items)) : store(database, items),
-          );
-          if (grouped)
-            wakeQueues(
-              context,
-              rows.map((row) => row.queueId),
-            );
-          after?.(items);
-          const moved = new Set(rows.map((row) => row.id));
-          return items.map((item) => moved.has(item.id));
-        },
-      });
-      all.push(made as unknown as Coalescer<never, boolean>);
-      return made;
-    }) as [Coalescer<Item, boolean>, Coalescer<Item, boolean>];
-    return (item, grouped) => (grouped ? fifo : standard).add(item);
+  function makeEnd<Item extends Claim>(store: Store<Item>, fifo: boolean, after?: After<Item>) {
+    async function write(items: readonly Item[]): Promise<Ending[]> {
+      const rows = await persist(() =>
+        fifo ? settleFifo(database, (tx) => store(tx, items)) : store(database, items),
+      );
+      const queueIds = rows.map((row) => row.queueId);
+      if (fifo) wakeQueues(context, queueIds);
+      after?.(items);
+      const moved = new Set(rows.map((row) => row.id));
+      return items.map((item) => moved.has(item.id));
+    }
+
+    /** One item may have failed the statement of all: alone, each answers for itself. */
+    const alone = (item: Item): Promise<Ending> =>
+      write([item]).then(
+        ([ending]) => ending!,
+        (failure: unknown) => ({ failure }),
+      );
+
+    async function flush(items: readonly Item[]): Promise<Ending[]> {
+      try {
+        return await write(items);
+      } catch (cause) {
+        if (items.length === 1 || isTransient(cause)) throw cause;
+        return Promise.all(items.map(alone));
+      }
+    }
+
+    const made = coalescer<Item, Ending>({ itemsMax: 500, flushesMax: 2, flush });
+    all.push(made);
+    return made;
+  }
+
+  function end<Item extends Claim>(store: Store<Item>, after?: After<Item>): End<Item> {
+    const [standard, fifo] = [makeEnd(store, false, after), makeEnd(store, true, after)];
+    return async (item, grouped) => {
+      const ending = await (grouped ? fifo : standard).add(item);
+      if (typeof ending === "object") throw ending.failure;
+      return ending;
+    };
   }
 
   function afterRetry(items: readonly Retry[]): void {

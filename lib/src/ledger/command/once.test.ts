@@ -219,3 +219,19 @@ test("H-08 a decision that was made is answered again, with one transition", asy
   });
   expect(await transitions()).toBe(1);
 });
+
+test("G-04 a record that was committed between look and lock fails the transaction, so that nothing is done twice", async () => {
+  const { tx, end } = await open();
+  const answer = once(tx, { scope: "test", key: "raced", request: 1 }, async () => {
+    await write(tx, "raced");
+    // As a writer does that was faster than the look's snapshot: its record is there, its lock is gone.
+    const client = await kit.platform.database.handlerClient();
+    await client.query(
+      `insert into ${kit.schema}.command (scope, key, request_hash, created_at, expires_at) values ('test', 'raced', 'x', now(), now() + interval '1 year')`,
+    );
+    client.release();
+  });
+  await expect(answer).rejects.toMatchObject({ code: "TUNTAS_COMMAND_IN_PROGRESS" });
+  await end("commit");
+  expect(await count("raced")).toBe(0);
+});

@@ -9,7 +9,7 @@ import { checkKey, requestHash, resultText } from "../canonical.ts";
 import { ledgerErrors } from "../contract.ts";
 import { ledgerSignals } from "../signals.ts";
 import type { CommandRow } from "./store.ts";
-import { claimCommand, findCommand, finishCommand, forgetCommand } from "./store.ts";
+import { lookAt, writeCommand } from "./store.ts";
 
 export interface OnceOptions {
   /** What the key belongs to, such as `orders.create`; `queue:` and `http:` scopes are Tuntas's own. */
@@ -67,32 +67,42 @@ function repeat<T>({ scope, key }: OnceOptions, row: CommandRow, hash: string): 
   return { status: "conflict", storedHash: row.requestHash, requestHash: hash, error };
 }
 
+interface Performance<T> {
+  readonly hash: string;
+  readonly begun: string;
+  readonly fn: () => Promise<T> | T;
+}
+
 async function perform<T>(
   tx: Runner,
   options: OnceOptions,
-  { hash, xid, fn }: { hash: string; xid: string; fn: () => Promise<T> | T },
+  { hash, begun, fn }: Performance<T>,
 ): Promise<OnceAnswer<T>> {
-  try {
-    const value = await fn();
-    const rejected = value instanceof Rejection;
-    const row = {
-      requestHash: hash,
-      outcome: rejected ? "rejected" : "done",
-      result: resultText(rejected ? value.reason : value),
-    } as const;
-    if (!(await finishCommand(tx, options, row, xid))) {
-      throw ledgerErrors.error(
-        "TUNTAS_TX_MISSING",
-        `command ${options.scope} ${options.key}: expected one open transaction, got a client without`,
-      );
-    }
-    return answer("created", row);
-  } catch (cause) {
-    // In a transaction that has failed this cannot run, and need not.
-    await forgetCommand(tx, options).catch(() => undefined);
-    throw cause;
+  const { scope, key } = options;
+  const value = await fn();
+  const rejected = value instanceof Rejection;
+  const row: CommandRow = {
+    requestHash: hash,
+    outcome: rejected ? "rejected" : "done",
+    result: resultText(rejected ? value.reason : value),
+  };
+  const retentionMs = toMs(options.retention ?? "30d");
+  const written = await writeCommand(tx, { scope, key, ...row, retentionMs, begun });
+  if (written === "another transaction") {
+    throw ledgerErrors.error(
+      "TUNTAS_TX_MISSING",
+      `command ${scope} ${key}: expected one open transaction, got a client without`,
+    );
   }
+  if (written === "taken") throw inProgress(options, "another transaction committed it a moment before");
+  return answer("created", row);
 }
+
+const inProgress = ({ scope, key }: OnceOptions, why: string) =>
+  ledgerErrors.error(
+    "TUNTAS_COMMAND_IN_PROGRESS",
+    `command ${scope} ${key}: expected a free key, but ${why}`,
+  );
 
 /**
  * Runs `fn` at most once for a key, in the caller's transaction: let an error roll the transaction back. What `fn`
@@ -108,13 +118,12 @@ export async function once<T>(
   checkKey("key", options.key);
   const hash = requestHash(options.request);
   const runner = join(tx);
-  const { free, xid } = await claimCommand(runner, options, hash, toMs(options.retention ?? "30d"));
-  if (xid !== null) return perform(runner, options, { hash, xid, fn });
-  const row = await findCommand(runner, options);
+  const { free, begun, row } = await lookAt(runner, options);
   if (row) return repeat(options, row, hash);
-  const where = free ? "another transaction committed it meanwhile" : "another transaction is at it";
-  throw ledgerErrors.error(
-    "TUNTAS_COMMAND_IN_PROGRESS",
-    `command ${options.scope} ${options.key}: expected a free key, but ${where}`,
-  );
+  if (free) return perform(runner, options, { hash, begun, fn });
+  // Whoever had the lock may have committed since, or may only be reading; a second look has a newer snapshot.
+  const again = await lookAt(runner, options);
+  if (again.row) return repeat(options, again.row, hash);
+  if (again.free) return perform(runner, options, { hash, begun: again.begun, fn });
+  throw inProgress(options, "another transaction is at it");
 }

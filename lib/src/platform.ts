@@ -23,6 +23,7 @@ import { refreshText, releaseText } from "./queue/store/settle.ts";
 import { moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
 import { makeLog, type Log } from "./engine/log.ts";
 import { makeWorkflows, type Workflows } from "./workflow/client/index.ts";
+import { workflowTarget } from "./workflow/client/target.ts";
 import { activityKey } from "./workflow/worker/index.ts";
 
 export interface PlatformOptions {
@@ -201,6 +202,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   orphanTimer.unref();
   const targets = makeTargets();
   targets.bind({ kind: "queue" }, queueTarget(context, queues.catalog));
+  targets.bind({ kind: "workflow" }, workflowTarget(workflows));
   const relay = startRelay({ database, targets, waker, log, owner: standing.processId });
   const ledger = startLedger({ database, waker, log, announce: addAll });
 

@@ -109,8 +109,13 @@ const shared = (items: readonly Omit<Advance, "executionId" | "seq">[]) => [
   items.map((item) => item.ending?.cause ?? null),
 ];
 
+/** All processes lock executions in one order, so that two flushes do not wait for each other. */
+const byId = (a: Advance, b: Advance): number =>
+  a.executionId.length - b.executionId.length || (a.executionId < b.executionId ? -1 : 1);
+
 /** Ids of the executions that moved. No execution may be among the items twice. */
-export async function writeAdvances(sql: Runner, items: readonly Advance[]): Promise<ReadonlySet<string>> {
+export async function writeAdvances(sql: Runner, given: readonly Advance[]): Promise<ReadonlySet<string>> {
+  const items = given.toSorted(byId);
   const rows = await sql.run<{ id: string }>(advance, [
     items.map((item) => item.executionId),
     items.map((item) => item.seq),

@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { next, type Machine } from "../../asl/index.ts";
 import type { Command, Decision, ExecutionState, Happening, Json, NextOptions } from "../../asl/contract.ts";
+import { isTuntasError } from "../../core/error.ts";
 import { coalescer } from "../../core/coalesce.ts";
 import type { Database } from "../../pg/database.ts";
 import { workflowErrors } from "../contract.ts";
@@ -83,7 +84,12 @@ export function makeEngine(options: EngineOptions): Engine {
     costMax: bytesMax,
     cost,
     async flush(items) {
-      const moved = await writeAdvances(database, items);
+      // Fenced by seq, so what a collision undid may be written again.
+      const write = () => writeAdvances(database, items);
+      const moved = await write().catch((cause: unknown) => {
+        if (isTuntasError(cause, "TUNTAS_DATABASE_BUSY")) return write();
+        throw cause;
+      });
       return items.map((item) => moved.has(item.executionId));
     },
   });

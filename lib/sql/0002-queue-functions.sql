@@ -23,6 +23,20 @@ create function tuntas.group_bound(queue integer, message_group text) returns bi
       9223372036854775807)
   $$;
 
+-- Makes sure that the group has its row, and locks it; whoever adds a message to a group begins with this. A row that
+-- was there may be gone once its lock is free, because whoever held it found the group empty: then it is made anew.
+create function tuntas.lock_group(queue integer, message_group text) returns void
+  language plpgsql
+  as $$
+  begin
+    loop
+      insert into tuntas.fifo_group (queue_id, group_id) values (queue, message_group) on conflict do nothing;
+      perform 1 from tuntas.fifo_group where queue_id = queue and group_id = message_group for update;
+      exit when found;
+    end loop;
+  end
+  $$;
+
 -- Works out the heads of the given groups anew. The caller has moved messages of these groups in this transaction;
 -- locking first and reading in the next statement makes the last one to come see all that the others did.
 create function tuntas.refresh_groups(queue integer, groups text[]) returns void
@@ -62,8 +76,7 @@ create function tuntas.append(
     id := nextval('tuntas.message_id_seq');
     message_id := new_message_id;
     if q.fifo then
-      insert into tuntas.fifo_group (queue_id, group_id) values (q.id, message_group) on conflict do nothing;
-      perform 1 from tuntas.fifo_group where queue_id = q.id and group_id = message_group for update;
+      perform tuntas.lock_group(q.id, message_group);
       dedup_scope := case q.deduplication_scope when 'messageGroup' then message_group else '' end;
       insert into tuntas.fifo_duplicate as d (queue_id, scope, deduplication_id, message_id, id, expires_at)
         values (q.id, dedup_scope, deduplication, append.message_id, append.id, tuntas.now() + interval '5 minutes')
@@ -174,8 +187,7 @@ create function tuntas.promote(n integer) returns table (queue integer, moved bi
       group by b.queue_id, q.fifo order by b.queue_id
     loop
       if moves.fifo then
-        insert into tuntas.fifo_group (queue_id, group_id)
-          select moves.queue_id, g from unnest(moves.groups) g order by g on conflict do nothing;
+        perform tuntas.lock_group(moves.queue_id, g) from unnest(moves.groups) g;
         perform tuntas.refresh_groups(moves.queue_id, moves.groups);
       end if;
       touched := touched || moves.queue_id;
@@ -224,7 +236,7 @@ create function tuntas.claim_fifo(queue integer, n integer, owner bigint, visibi
           insert into tuntas.ready (queue_id, id, receives, sent_at, first_received_at, group_id, source_queue_id)
             values (dead_letter, r.id, r.receives, tuntas.now(), r.first_received_at, r.group_id, queue);
           update tuntas.message m set deduplication_id = m.message_id::text where m.id = r.id;
-          insert into tuntas.fifo_group (queue_id, group_id) values (dead_letter, r.group_id) on conflict do nothing;
+          perform tuntas.lock_group(dead_letter, r.group_id);
           perform tuntas.refresh_groups(dead_letter, array[r.group_id]);
         else
           insert into tuntas.in_flight (queue_id, id, fence, owner_id, expires_at, claimed_at, turn, receives, sent_at,

@@ -646,8 +646,7 @@ AS $function$
     id := nextval('tuntas.message_id_seq');
     message_id := new_message_id;
     if q.fifo then
-      insert into tuntas.fifo_group (queue_id, group_id) values (q.id, message_group) on conflict do nothing;
-      perform 1 from tuntas.fifo_group where queue_id = q.id and group_id = message_group for update;
+      perform tuntas.lock_group(q.id, message_group);
       dedup_scope := case q.deduplication_scope when 'messageGroup' then message_group else '' end;
       insert into tuntas.fifo_duplicate as d (queue_id, scope, deduplication_id, message_id, id, expires_at)
         values (q.id, dedup_scope, deduplication, append.message_id, append.id, tuntas.now() + interval '5 minutes')
@@ -717,7 +716,7 @@ AS $function$
           insert into tuntas.ready (queue_id, id, receives, sent_at, first_received_at, group_id, source_queue_id)
             values (dead_letter, r.id, r.receives, tuntas.now(), r.first_received_at, r.group_id, queue);
           update tuntas.message m set deduplication_id = m.message_id::text where m.id = r.id;
-          insert into tuntas.fifo_group (queue_id, group_id) values (dead_letter, r.group_id) on conflict do nothing;
+          perform tuntas.lock_group(dead_letter, r.group_id);
           perform tuntas.refresh_groups(dead_letter, array[r.group_id]);
         else
           insert into tuntas.in_flight (queue_id, id, fence, owner_id, expires_at, claimed_at, turn, receives, sent_at,
@@ -788,6 +787,20 @@ AS $function$
       if found then
         return next wanted.id;
       end if;
+    end loop;
+  end
+  $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.lock_group(queue integer, message_group text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    loop
+      insert into tuntas.fifo_group (queue_id, group_id) values (queue, message_group) on conflict do nothing;
+      perform 1 from tuntas.fifo_group where queue_id = queue and group_id = message_group for update;
+      exit when found;
     end loop;
   end
   $function$
@@ -887,8 +900,7 @@ AS $function$
       group by b.queue_id, q.fifo order by b.queue_id
     loop
       if moves.fifo then
-        insert into tuntas.fifo_group (queue_id, group_id)
-          select moves.queue_id, g from unnest(moves.groups) g order by g on conflict do nothing;
+        perform tuntas.lock_group(moves.queue_id, g) from unnest(moves.groups) g;
         perform tuntas.refresh_groups(moves.queue_id, moves.groups);
       end if;
       touched := touched || moves.queue_id;

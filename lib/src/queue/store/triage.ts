@@ -143,10 +143,9 @@ export const findCandidates = (
     Candidate[]
   >;
 
-const lockGroups = [
-  `insert into tuntas.fifo_group (queue_id, group_id) select distinct $1::int, g from unnest($2::text[]) g order by g on conflict do nothing`,
-  `select from tuntas.fifo_group where queue_id = $1 and group_id = any($2::text[]) order by group_id for update`,
-].map(statement);
+const lockGroups = statement(
+  `select tuntas.lock_group($1::int, g.name) from (select distinct name from unnest($2::text[]) as u(name) order by name) g`,
+);
 
 /** Locks groups of a FIFO queue before their messages are touched, as a claim does: in the other order the two deadlock. */
 export async function lockFifoGroups(
@@ -154,7 +153,7 @@ export async function lockFifoGroups(
   queueId: number,
   groupIds: readonly string[],
 ): Promise<void> {
-  for (const one of lockGroups) await tx.run(one, [queueId, groupIds]);
+  await tx.run(lockGroups, [queueId, groupIds]);
 }
 
 // What somebody else moves or receives at this moment is skipped: it is no longer lying there.

@@ -67,6 +67,13 @@ const adopt = statement(
 export const adoptCalls = (sql: Runner, dead: readonly string[], owner: string) =>
   sql.run<Call & { activity: string | null }>(adopt, [dead, owner]);
 
+const owned = statement(
+  `select ${columns} from tuntas.workflow_call c where owner_id = $1 and activity_arn is null`,
+);
+
+/** What this process is said to be calling. */
+export const listOwnCalls = (sql: Runner, owner: string) => sql.run<Call>(owned, [owner]);
+
 const orphans = statement(
   `select distinct c.owner_id::text as id from tuntas.workflow_call c
    where c.owner_id is not null and not exists (select from tuntas.process p where p.id = c.owner_id)`,

@@ -26,6 +26,7 @@ export interface Caller {
 export interface Calls {
   /** Carries the command out if it is a call or cancels one. `scope` names the execution. */
   obey(scope: string, caller: Caller, command: Command): void;
+  has(scope: string, key: string): boolean;
   /** Drops every call: they belong to other processes now, and what comes of them here is not told. */
   abandon(): void;
   /** Ends the execution's calls, whatever they are. */
@@ -49,6 +50,21 @@ const endOf = (task: number, outcome: Exclude<TaskOutcome, "handed over">): Happ
 
 /** The result of a short call implies its start; that of a long one is written down, for whoever looks meanwhile. */
 const lastingMs = 500;
+
+const pauseMsFirst = 250;
+const pauseMsMax = 5000;
+
+/** Resolves after the time, or as soon as the signal aborts. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done, { once: true });
+  });
 
 export function makeCalls({ runTask, objects, onError }: CallsOptions): Calls {
   const running = new Map<string, Map<string, AbortController>>();
@@ -110,6 +126,20 @@ export function makeCalls({ runTask, objects, onError }: CallsOptions): Calls {
     }
   }
 
+  /** Until it is done: a database that is away must not lose a call, which nobody else would make. */
+  async function persist<T>(step: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+    for (let pauseMs = pauseMsFirst; !signal.aborted; pauseMs = Math.min(pauseMs * 2, pauseMsMax)) {
+      try {
+        return await step();
+      } catch (cause) {
+        if (signal.aborted) break;
+        onError(cause);
+        await pause(pauseMs, signal);
+      }
+    }
+    return undefined;
+  }
+
   function cancel(scope: string, key: string): void {
     running.get(scope)?.get(key)?.abort("cancelled");
   }
@@ -124,12 +154,13 @@ export function makeCalls({ runTask, objects, onError }: CallsOptions): Calls {
     const controller = new AbortController();
     const own = running.get(scope) ?? new Map<string, AbortController>();
     running.set(scope, own.set(key, controller));
-    const work = happeningOf(caller, command, controller.signal)
+    const { signal } = controller;
+    const work = persist(() => happeningOf(caller, command, signal), signal)
       .then(async (happening) => {
-        if (happening && !controller.signal.aborted) await caller.dispatch(happening);
+        if (happening) await persist(() => caller.dispatch(happening), signal);
       })
       .catch((cause: unknown) => {
-        if (!controller.signal.aborted && !closed) onError(cause);
+        if (!signal.aborted) onError(cause);
       })
       .finally(() => {
         works.delete(work);
@@ -146,6 +177,7 @@ export function makeCalls({ runTask, objects, onError }: CallsOptions): Calls {
       else if (command.type === "cancelTask") cancel(scope, taskKey(command.task));
       else if (command.type === "cancelMapRun") cancel(scope, `map:${command.mapRun}`);
     },
+    has: (scope, key) => running.get(scope)?.has(key) ?? false,
     abandon: () => abortAll("lost"),
     cancelAll(scope) {
       running.get(scope)?.forEach((controller) => controller.abort("cancelled"));

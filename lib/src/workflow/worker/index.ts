@@ -157,6 +157,18 @@ export function makeWorkflowWorker(options: WorkerOptions): WorkflowWorker {
     }
   }
 
+  let missed = new Set<string>();
+
+  /** A commit whose answer was lost left calls that nobody began: what is missing twice in a row is begun. */
+  async function beginForgotten(): Promise<void> {
+    const owned = await callStore.listOwnCalls(database, processId());
+    const missing = owned.filter(({ executionId, key }) => !calls.has(executionId, key));
+    const nameOf = ({ executionId, key }: callStore.Call) => `${executionId}/${key}`;
+    const again = missing.filter((call) => missed.has(nameOf(call)));
+    missed = new Set(missing.map(nameOf));
+    for (const call of again) await resume(call);
+  }
+
   return {
     engine,
     calls,
@@ -168,6 +180,7 @@ export function makeWorkflowWorker(options: WorkerOptions): WorkflowWorker {
     next: nextOptions,
     takeOver,
     async sweepOrphans() {
+      await beginForgotten();
       const orphans = await callStore.findCallOrphans(database);
       if (orphans.length > 0) await takeOver(orphans);
     },

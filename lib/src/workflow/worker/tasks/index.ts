@@ -1,5 +1,6 @@
 // Which runner carries out which task, and what becomes of a task whose runner broke.
 import type { StartTask } from "../../../asl/contract.ts";
+import { isTuntasError } from "../../../core/error.ts";
 import type { Queues } from "../../../queue/client/index.ts";
 import { makeEndpoint } from "./endpoint.ts";
 import { invokeHttp } from "./http.ts";
@@ -44,7 +45,8 @@ export function makeTasks(options: TaskOptions): TaskRunner {
     try {
       return await runnerOf(task)(task, context);
     } catch (cause) {
-      if (context.signal.aborted) throw cause;
+      // What is our own fault, or our database's, is none of the task's: the call is made again.
+      if (context.signal.aborted || isTuntasError(cause)) throw cause;
       return unreachable(task, cause);
     }
   };

@@ -88,7 +88,10 @@ export async function start(definition: AppDefinition, options: StartOptions = {
     await workers?.stop(toMs(options.drain ?? "25s"), hurry.signal);
     for (const queue of queuesOf(definition.parts)) bindQueue(queue, undefined);
     await platform.queues.sender.idle();
-    platform.log.info({ event: "service.acknowledged" }, "what was sent is durable, what was done is acknowledged");
+    platform.log.info(
+      { event: "service.acknowledged" },
+      "what was sent is durable, what was done is acknowledged",
+    );
     if (!options.platform) await platform.close();
   }
 

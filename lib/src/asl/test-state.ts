@@ -100,7 +100,7 @@ function parseObject(text: string): JsonObject {
 function findState(machine: JsonObject, name: string): JsonObject | undefined {
   const states = isObject(machine.States) ? machine.States : {};
   if (Object.hasOwn(states, name)) return states[name] as JsonObject;
-  for (const state of Object.values(states) as JsonObject[]) {
+  for (const state of Object.values(states).filter(isObject)) {
     const inner = [
       state.ItemProcessor,
       state.Iterator,

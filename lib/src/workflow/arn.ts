@@ -1,4 +1,5 @@
 // The ARNs of the room: built in one place, taken apart in one place.
+import { isStorable } from "../core/text.ts";
 import type { Scope } from "../queue/contract.ts";
 
 const prefix = ({ account, region }: Scope): string => `arn:aws:states:${region}:${account}`;
@@ -24,7 +25,7 @@ const form = /^arn:aws[a-z-]*:states:([a-z0-9-]+):(\d{12}):([A-Za-z]+):(.+)$/;
 /** Undefined for what is no ARN of the service. */
 export function parseArn(text: string): Arn | undefined {
   const [, region, account, kind, rest] = form.exec(text) ?? [];
-  if (rest === undefined) return undefined;
+  if (rest === undefined || !isStorable(text)) return undefined;
   return { scope: { account: account!, region: region! }, kind: kind!, parts: rest.split(":") };
 }
 

@@ -1,6 +1,7 @@
 // State machines: created (idempotent), described, updated, deleted, and their versions.
 import { invalidDefinitionMessage, validateDefinition } from "tuntas/asl";
 import {
+  parseArn,
   parseMachineArn,
   type MachineRecord,
   type MachineSettings,
@@ -159,6 +160,7 @@ export async function describeStateMachineForExecution(
   input: Input<"execution">,
 ) {
   const arn = required(input.executionArn, "executionArn");
+  if (!parseArn(arn)) throw sfnError("InvalidArn", `Invalid ARN prefix: ${arn}`);
   const execution = await workflows.executions.find(arn);
   const machine = execution && (await workflows.machines.atRevision(execution.revision));
   if (!machine) throw sfnError("ExecutionDoesNotExist", arn);

@@ -45,14 +45,11 @@ export function isBounded(expression: string): boolean {
 function boundedNode(node: unknown): boolean {
   if (typeof node !== "object" || node === null) return true;
   if (node instanceof RegExp) return false;
-  const { type, value, procedure } = node as {
-    type?: string;
-    value?: unknown;
-    procedure?: { value?: string };
-  };
+  const { type, value } = node as { type?: string; value?: unknown };
   if (type !== undefined && unboundedNodes.has(type)) return false;
   if (type === "binary" && value === "..") return false;
-  if (type === "function" && unboundedFunctions.has(procedure?.value ?? "")) return false;
+  // Named anywhere, not only called: a function can be kept in a variable or handed to another.
+  if (type === "variable" && unboundedFunctions.has(value as string)) return false;
   return Object.values(node).every(boundedNode);
 }
 

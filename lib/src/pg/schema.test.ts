@@ -94,7 +94,7 @@ test("a migration that was changed after it ran is refused, and so is a schema o
   const { database } = kit.platform;
   await change(database, "update tuntas.migration set checksum = 'other' where number = 1");
   await expect(migrate(database)).rejects.toMatchObject({ code: "TUNTAS_MIGRATION_CHANGED" });
-  const [{ checksum }] = readMigrations() as [{ checksum: string }];
+  const { checksum } = readMigrations()[0]!;
   await change(database, `update tuntas.migration set checksum = '${checksum}' where number = 1`);
   await change(
     database,

@@ -9,7 +9,6 @@ import { utf8Bytes } from "./limits.ts";
 import { batches, exceedsTolerance } from "./map-run.ts";
 import { findPath, readPath } from "./path/evaluate.ts";
 import { parseSegments } from "./path/parse.ts";
-import { isBounded } from "./query/evaluator.ts";
 import { parseCsv } from "./reader.ts";
 import { retryDelayMs } from "./retry.ts";
 import { formatTimestamp, parseTimestamp } from "./timestamp.ts";
@@ -92,16 +91,6 @@ it.each([
   ["a".repeat(5000), `${"a*".repeat(40)}b`, false],
 ])("StringMatches %#", (text, pattern, expected) => {
   expect(matchesWildcards(text, pattern)).toBe(expected);
-});
-
-it.each([
-  ["$states.input.a + 1", true],
-  ["$sum($states.input.items.price)", true],
-  ["( $f := function($n) { $f($n) }; $f(1) )", false],
-  ["$match($states.input.a, /(a+)+$/)", false],
-  ["[1..9999999]", false],
-])("%s is bounded: %s", (expression, expected) => {
-  expect(isBounded(expression)).toBe(expected);
 });
 
 it("backs off exponentially, capped, and with jitter anywhere below", () => {

@@ -84,9 +84,11 @@ const advance = statement(
      where m.effects is not null),
    undue as (delete from tuntas.workflow_due d using over o where d.execution_id = o.id and d.key = o.key),
    uncalled as (delete from tuntas.workflow_call c using over o where c.execution_id = o.id and c.key = o.key),
+   -- Materialized: else the planner reads the calls of each execution first, which costs as much as all the rest.
+   handing as materialized (select m.id, h.key from moved m
+     cross join lateral json_array_elements_text(m.effects->'handedOver') as h(key) where m.effects is not null),
    handed as (update tuntas.workflow_call c set owner_id = null, started = true
-     from (select m.id, h.key from moved m cross join lateral json_array_elements_text(m.effects->'handedOver') as h(key)
-       where m.effects is not null) h where c.execution_id = h.id and c.key = h.key),
+     from handing h where c.execution_id = h.id and c.key = h.key),
    ended as (update tuntas.execution e set status = m.status, output = m.output, error = m.error, cause = m.cause,
        stopped_at = tuntas.now() from moved m where m.status is not null and e.id = m.id),
    begun as (update tuntas.execution e set status = 'RUNNING', output = null, error = null, cause = null,

@@ -55,7 +55,10 @@ const keyOf = ({ account, region }: Scope, name: string): string => `${account}/
 
 function makeCache() {
   const known = new Map<string, { queue: QueueRecord; until: number }>();
+  let age = 0;
   return {
+    /** Rises whenever something is forgotten: what was asked for before may be old. */
+    age: () => age,
     get(key: string): QueueRecord | undefined {
       const entry = known.get(key);
       return entry && entry.until > performance.now() ? entry.queue : undefined;
@@ -65,6 +68,7 @@ function makeCache() {
       return queue;
     },
     forget(queueId?: number): void {
+      age++;
       if (queueId === undefined) known.clear();
       for (const [key, { queue }] of known) if (queue.id === queueId) known.delete(key);
     },
@@ -87,8 +91,9 @@ export function makeCatalog(context: QueueContext): Catalog {
   async function find(scope: Scope, name: string): Promise<QueueRecord | undefined> {
     const cached = cache.get(keyOf(scope, name));
     if (cached) return cached;
+    const age = cache.age();
     const queue = await store.findQueue(database, scope, name);
-    return queue && cache.put(queue);
+    return queue && age === cache.age() ? cache.put(queue) : queue;
   }
 
   function missing(name: string) {

@@ -1,9 +1,9 @@
 // The only place that builds things: database, clock of due instants, wakers, the rooms' clients, this process's
 // presence. Everything else gets what it needs handed down.
 import { attachEmbedded } from "./pg/embedded/index.ts";
-import type { Presence } from "./engine/presence.ts";
 import { startPresence } from "./engine/presence.ts";
 import { makeDueClock } from "./engine/due.ts";
+import { makeStanding } from "./engine/standing.ts";
 import { makeSlots, type SlotTable } from "./engine/slots.ts";
 import { makeTargets, type Targets } from "./engine/target.ts";
 import { makeWaker, type Waker } from "./engine/wake.ts";
@@ -12,9 +12,9 @@ import { addAll } from "./outbox/client.ts";
 import { outboxKey, startRelay } from "./outbox/relay/index.ts";
 import { checkBudget } from "./pg/budget.ts";
 import { openDatabase, type Database } from "./pg/database.ts";
-import { listen } from "./pg/listen.ts";
+import { listen, type Listener } from "./pg/listen.ts";
 import { migrate } from "./pg/migrate.ts";
-import { makeNotifier } from "./pg/notify.ts";
+import { makeNotifier, type Notifier } from "./pg/notify.ts";
 import type { QueueContext, Queues } from "./queue/client/index.ts";
 import { makeQueues } from "./queue/client/index.ts";
 import { readyKey } from "./queue/client/context.ts";
@@ -86,56 +86,16 @@ async function openDatabaseOf(
   return { database, detach: async () => embedded?.detach() };
 }
 
-const standAgainMs = 500;
-
-/** A presence that begins anew when it is lost, however long the database stays away. */
-function makeStanding(start: (onLost: (reason: string) => void) => Promise<Presence>, log: Log) {
-  const handlers: (() => void)[] = [];
-  let presence: Presence | undefined;
-  let stands = false;
-  let again: NodeJS.Timeout | undefined;
-  let closed = false;
-
-  async function begin(): Promise<void> {
-    let lost = false;
-    presence = await start((reason) => {
-      lost = true;
-      log.warn({ reason }, "this process was taken for dead; what it held belongs to others now");
-      for (const handler of handlers) handler();
-      if (stands) beginAgain();
-    });
-    stands = true;
-    if (lost) beginAgain();
-  }
-
-  function beginAgain(): void {
-    stands = false;
-    if (closed) return;
-    begin().catch((cause: unknown) => {
-      log.warn({ cause }, "could not register again; will try again");
-      again = setTimeout(beginAgain, standAgainMs);
-    });
-  }
-
-  return {
-    begin,
-    processId: () => presence!.processId,
-    onLost: (handler: () => void) => void handlers.push(handler),
-    async close() {
-      closed = true;
-      clearTimeout(again);
-      await presence?.close();
-    },
-  };
+interface Parts {
+  readonly database: Database;
+  readonly waker: Waker;
+  readonly notifier: Notifier;
+  readonly log: Log;
+  readonly processId: () => string;
 }
 
-/** Opens the database (embedded unless a URL is given), brings the schema up to date, and joins the other processes. */
-export async function openPlatform(options: PlatformOptions = {}): Promise<Platform> {
-  const log = options.log ?? makeLog();
-  const { database, detach } = await openDatabaseOf(options, log);
-  const waker = makeWaker();
-  const slots = makeSlots();
-  const notifier = makeNotifier(database);
+/** The rooms' clients, and what the clock, a death or a notification has them do. */
+function makeRooms({ database, waker, notifier, log, processId }: Parts) {
   const shared = {
     database,
     waker,
@@ -148,24 +108,43 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   const due = makeDueClock({ move: () => moveDue(shared, queues.moves), onError: complain });
   const context: QueueContext = { ...shared, due };
   const queues = makeQueues(context);
-  const { workflows, worker: workflowWorker } = makeWorkflows({
+  const { workflows, worker } = makeWorkflows({
     database,
     waker,
     queues,
-    processId: () => standing.processId(),
+    processId,
     environment: process.env,
     announceActivity: (arn) => notifier.notify("activity", arn),
     onError: complain,
   });
-  const takeOverAll = async (processIds: readonly string[]) => {
-    await workflowWorker.takeOver(processIds);
+
+  async function takeOverAll(processIds: readonly string[]): Promise<void> {
+    await worker.takeOver(processIds);
     await takeOver(context, processIds);
-  };
-  const sweepAllOrphans = async () => {
-    await workflowWorker.sweepOrphans();
+  }
+
+  async function sweepAllOrphans(): Promise<void> {
+    await worker.sweepOrphans();
     await sweepOrphans(context);
+  }
+
+  return {
+    context,
+    queues,
+    workflows,
+    worker,
+    onDead: (processIds: readonly string[]) => void takeOverAll(processIds).catch(complain),
+    onSweep: () => void sweepAllOrphans().catch(complain),
+    onNextDue(inMs: number) {
+      due.note(inMs);
+      worker.due.note(inMs);
+    },
   };
-  const listener = listen(database, {
+}
+
+/** Passes on what other processes announce. */
+function hear(database: Database, waker: Waker, queues: Queues): Listener {
+  return listen(database, {
     channels: ["ready", "queue", "outbox", "activity"],
     onNotify: (channel, payload) => {
       if (channel === "ready") waker.wake(readyKey(Number(payload)));
@@ -178,27 +157,28 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
       waker.wakeAll();
     },
   });
+}
+
+/** Opens the database (embedded unless a URL is given), brings the schema up to date, and joins the other processes. */
+export async function openPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  const log = options.log ?? makeLog();
+  const { database, detach } = await openDatabaseOf(options, log);
+  const waker = makeWaker();
+  const slots = makeSlots();
+  const notifier = makeNotifier(database);
+  const rooms = makeRooms({ database, waker, notifier, log, processId: () => standing.processId() });
+  const { context, queues, workflows, worker } = rooms;
+  const listener = hear(database, waker, queues);
+  const name = options.name ?? "tuntas";
+  const { onDead, onNextDue } = rooms;
   const standing = makeStanding(
-    (onLost) =>
-      startPresence({
-        database,
-        name: options.name ?? "tuntas",
-        slots,
-        releaseText,
-        refreshText,
-        onDead: (ids) => void takeOverAll(ids).catch(complain),
-        onNextDue: (inMs) => {
-          due.note(inMs);
-          workflowWorker.due.note(inMs);
-        },
-        onLost,
-      }),
+    (onLost) => startPresence({ database, name, slots, releaseText, refreshText, onDead, onNextDue, onLost }),
     log,
   );
-  standing.onLost(workflowWorker.calls.abandon);
+  standing.onLost(worker.calls.abandon);
   await standing.begin();
-  await workflowWorker.clock.read();
-  const orphanTimer = setInterval(() => void sweepAllOrphans().catch(complain), orphanSweepMs);
+  await worker.clock.read();
+  const orphanTimer = setInterval(rooms.onSweep, orphanSweepMs);
   orphanTimer.unref();
   const targets = makeTargets();
   targets.bind({ kind: "queue" }, queueTarget(context, queues.catalog));
@@ -221,9 +201,9 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     async close() {
       clearInterval(orphanTimer);
       await Promise.all([relay.close(), ledger.close()]);
-      await workflowWorker.close();
+      await worker.close();
       await queues.sender.idle();
-      await due.close();
+      await context.due.close();
       await standing.close();
       await listener.close();
       await notifier.close();

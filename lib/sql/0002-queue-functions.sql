@@ -255,3 +255,14 @@ create function tuntas.claim_fifo(queue integer, n integer, owner bigint, visibi
     end loop;
   end
   $$;
+
+-- The body of a message that claim_fifo has just claimed. A function of its own because it must look with a snapshot of
+-- its own: claim_fifo also finds what was committed after the calling statement began, and that statement, looking
+-- itself, would not see such a body and would forget the message that it holds.
+create function tuntas.message_of(claimed bigint) returns setof tuntas.message
+  language plpgsql volatile rows 1
+  as $$
+  begin
+    return query select * from tuntas.message m where m.id = claimed;
+  end
+  $$;

@@ -806,6 +806,17 @@ AS $function$
   $function$
 ;
 
+CREATE OR REPLACE FUNCTION tuntas.message_of(claimed bigint)
+ RETURNS SETOF tuntas.message
+ LANGUAGE plpgsql
+ ROWS 1
+AS $function$
+  begin
+    return query select * from tuntas.message m where m.id = claimed;
+  end
+  $function$
+;
+
 CREATE OR REPLACE FUNCTION tuntas.move_messages(source integer, destination integer, n integer, only_ids bigint[], OUT moved integer, OUT missing integer, OUT queues integer[])
  RETURNS record
  LANGUAGE plpgsql

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { testPlatform } from "../../testing/index.ts";
+import type { Platform } from "../../platform.ts";
 import { ask } from "../worker/worker.fixture.ts";
 
 test("a message that arrives while its FIFO group is being found empty is not left behind", async () => {
@@ -67,3 +68,44 @@ test("the same where it waits for the lock of the group's row and not for its ab
   await sending;
   expect((await receive()).map(({ body }) => body)).toEqual(["second"]);
 });
+
+test("a FIFO claim that finds a message younger than its own statement also brings its body", async () => {
+  await using kit = await testPlatform();
+  const { platform } = kit;
+  const { queue } = await platform.queues.catalog.create(
+    { account: "000000000000", region: "us-east-1" },
+    "young.fifo",
+    {},
+  );
+  const { rows } = await snapshotThenClaim(platform, queue.id, () =>
+    platform.queues.sender.send(
+      queue,
+      { messageId: randomUUID(), body: "young", groupId: "g", deduplicationId: "1" },
+      "t",
+    ),
+  );
+  expect(rows.map(({ body }: { body: string }) => body)).toEqual(["young"]);
+});
+
+/** Runs the claim in a statement whose snapshot is taken before `send`: it waits for a lock that we hold meanwhile. */
+async function snapshotThenClaim(platform: Platform, queueId: number, send: () => Promise<unknown>) {
+  const [holder, claimer] = [
+    await platform.database.dedicatedClient(),
+    await platform.database.dedicatedClient(),
+  ];
+  await holder.query("select pg_advisory_lock(4711)");
+  const { schema } = platform.database;
+  const waiting = claimer.query(
+    `with gate as materialized (select pg_advisory_lock(4711)), claimed as materialized (
+       select l.* from gate, ${schema}.claim_fifo($1, 10, null, null, nextval('${schema}.fence')) l)
+     select m.body from claimed l cross join lateral ${schema}.message_of(l.id) m`,
+    [queueId],
+  );
+  const blocked = "select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted";
+  while ((await ask(platform, blocked)).length === 0) await new Promise(setImmediate);
+  await send();
+  await holder.query("select pg_advisory_unlock(4711)");
+  const result = await waiting;
+  await Promise.all([holder.end(), claimer.end()]);
+  return result;
+}

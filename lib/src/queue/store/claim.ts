@@ -108,7 +108,7 @@ const groupByGroup = `order by min(l.id) over (partition by l.group_id), l.id`;
 
 const claimFifo = statement(
   `with l as materialized (select * from tuntas.claim_fifo($1, $2, $3, $4, nextval('tuntas.fence')))
-   select ${held} from l cross join lateral (select * from tuntas.message m where m.id = l.id offset 0) m ${groupByGroup}`,
+   select ${held} from l cross join lateral tuntas.message_of(l.id) m ${groupByGroup}`,
 );
 
 /** Claims up to `count` messages of a FIFO queue, whole groups first. */

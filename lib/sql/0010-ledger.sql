@@ -14,8 +14,10 @@ create table tuntas.side_effect (
   state text not null check (state in ('pending', 'succeeded', 'failed', 'unknown')),
   -- A failed call that certainly had no effect may be made again; one that the provider refused may not.
   final boolean not null default false,
-  -- Whose work it belongs to (an execution, a message): a redrive of it is refused while a row is unknown.
+  -- Whose work it is: as the application names it, and the message or execution that called. A redrive of either is
+  -- refused while a row is unknown.
   subject text,
+  caller text,
   calls integer not null default 1,
   fence bigint not null,
   deadline timestamptz not null,
@@ -32,6 +34,7 @@ create table tuntas.side_effect (
 );
 create index side_effect_open on tuntas.side_effect (state, deadline) where state in ('pending', 'unknown');
 create index side_effect_subject on tuntas.side_effect (subject) where subject is not null;
+create index side_effect_caller on tuntas.side_effect (caller) where state in ('pending', 'unknown') and caller is not null;
 
 -- A reservation is business state with an expiry, never a lock. What was released or has expired is free again, so
 -- only active rows are unique. unit counts the places of a resource that has several (a quota, an inventory).

@@ -494,6 +494,7 @@ create table tuntas.side_effect (
   state text not null,
   final boolean default false not null,
   subject text,
+  caller text,
   calls integer default 1 not null,
   fence bigint not null,
   deadline timestamp with time zone not null,
@@ -613,6 +614,8 @@ CREATE INDEX reservation_due ON tuntas.reservation USING btree (expires_at) WHER
 CREATE UNIQUE INDEX reservation_holder ON tuntas.reservation USING btree (kind, resource, holder) WHERE (state = ANY (ARRAY['reserved'::text, 'confirmed'::text]));
 
 CREATE INDEX reservation_untold ON tuntas.reservation USING btree (id) WHERE ((state = 'expired'::text) AND (notify_kind IS NOT NULL) AND (told_at IS NULL));
+
+CREATE INDEX side_effect_caller ON tuntas.side_effect USING btree (caller) WHERE ((state = ANY (ARRAY['pending'::text, 'unknown'::text])) AND (caller IS NOT NULL));
 
 CREATE INDEX side_effect_open ON tuntas.side_effect USING btree (state, deadline) WHERE (state = ANY (ARRAY['pending'::text, 'unknown'::text]));
 

@@ -55,8 +55,9 @@ export const ledgerErrors = catalogue({
     retryable: true,
   },
   TUNTAS_REDRIVE_REFUSED: {
-    meaning: "A redrive was asked for while a side effect of the work is unknown.",
-    remedy: "Reconcile the named side effects first; then redrive.",
+    meaning: "A redrive or a replay was asked for while a side effect of the work is unknown.",
+    remedy:
+      "Find out what became of each (`tuntas effect show ID`), settle it (`tuntas effect settle ID`), then do it again.",
   },
   TUNTAS_RESERVATION_EXPIRED: {
     meaning: "The reservation's time was over before it was confirmed or renewed.",

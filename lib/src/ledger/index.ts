@@ -21,7 +21,7 @@ export type {
 export { provider } from "./effect/provider.ts";
 export type { Provider } from "./effect/provider.ts";
 export { assertRedrivable, reconcileEffects, settleByHand } from "./effect/reconcile.ts";
-export { unknownEffects } from "./effect/store.ts";
+export { unknownCallers, unknownEffects } from "./effect/store.ts";
 export { confirm, release, renew, reserve } from "./reservation/reservation.ts";
 export type {
   MoveAnswer,

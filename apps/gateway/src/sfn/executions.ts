@@ -1,5 +1,6 @@
 // Executions over the wire: started, described, listed, stopped, redriven, and their history.
 import { randomUUID } from "node:crypto";
+import { isTuntasError } from "tuntas";
 import { wireEvent } from "tuntas/asl";
 import type { ExecutionRecord, Target } from "tuntas/workflow";
 import type { ValueOf } from "../shape.ts";
@@ -189,7 +190,11 @@ export async function redriveExecution(rooms: Rooms, _call: Call, input: Input<"
       "ExecutionNotRedrivable",
       (refusal as { redriveStatusReason?: string }).redriveStatusReason ?? execution.arn,
     );
-  await rooms.workflows.executions.redrive(execution);
+  await rooms.workflows.executions.redrive(execution).catch((cause: unknown) => {
+    throw isTuntasError(cause, "TUNTAS_REDRIVE_REFUSED")
+      ? sfnError("ExecutionNotRedrivable", cause.message)
+      : cause;
+  });
   const { redrivenAtMs } = await findExecution(rooms, execution.arn);
   return { redriveDate: seconds(redrivenAtMs ?? rooms.workflows.nowMs()) };
 }

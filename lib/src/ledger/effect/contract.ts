@@ -16,6 +16,8 @@ export interface EffectRow {
   /** A failed call that the provider refused for good. */
   readonly final: boolean;
   readonly subject: string | null;
+  /** The message or the execution that called. */
+  readonly caller: string | null;
   readonly calls: number;
   readonly fence: string;
   /** Past its deadline. */
@@ -59,6 +61,8 @@ export interface EffectContext {
   /** Whether a transaction of this context is open. */
   readonly transactionOpen?: boolean;
   readonly signal?: AbortSignal;
+  /** The id of the message, or the ARN of the execution, whose handler this is: not replayed while the call is unknown. */
+  readonly caller?: string;
 }
 
 export interface CallOptions {

@@ -210,7 +210,7 @@ test("a redrive is refused while a call of the work is unknown, and a person's w
     code: "TUNTAS_REDRIVE_REFUSED",
   });
   await assertRedrivable(database, "exec-2");
-  const [row] = await unknownEffects(database, { subject: "exec-1" });
+  const [row] = await unknownEffects(database, { work: ["exec-1"] });
   await settleByHand(database, row!.id, {
     finding: { state: "succeeded", response: { receipt: "r-l" }, reference: "r-l" },
     by: "ana",

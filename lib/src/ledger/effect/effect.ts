@@ -21,7 +21,7 @@ export interface EffectOptions<T> {
   /** Stable over every retry; given to the provider as well. */
   readonly key: string;
   readonly request: unknown;
-  /** Whose work it is: an execution, a message. Its redrive is refused while the call is unknown. */
+  /** Whose work it is, as the application names it: an order, a case. `assertRedrivable` asks by it. */
   readonly subject?: string;
   /** What the provider calls it, out of its answer. */
   readonly reference?: (response: T) => string;
@@ -38,7 +38,10 @@ interface Made<T> {
   readonly intent: Intent;
 }
 
-function intentOf<T>({ provider, operation, key, request, subject, remainingMs }: EffectOptions<T>): Intent {
+function intentOf<T>(
+  { caller }: EffectContext,
+  { provider, operation, key, request, subject, remainingMs }: EffectOptions<T>,
+): Intent {
   checkKey("operation", operation);
   checkKey("key", key);
   const known = {
@@ -48,7 +51,7 @@ function intentOf<T>({ provider, operation, key, request, subject, remainingMs }
     requestHash: requestHash(request),
     request: canonicalText(request),
   };
-  return { ...known, subject, holdMs: holdMs(provider.timeoutMs, remainingMs) };
+  return { ...known, subject, caller, holdMs: holdMs(provider.timeoutMs, remainingMs) };
 }
 
 const nameOf = ({ provider, operation, key }: Pick<Intent, "provider" | "operation" | "key">): string =>
@@ -84,7 +87,7 @@ export async function effect<T>(
   options: EffectOptions<T>,
   call: Call<T>,
 ): Promise<EffectAnswer<T>> {
-  const intent = intentOf(options);
+  const intent = intentOf(context, options);
   if (context.transactionOpen) {
     throw ledgerErrors.error(
       "TUNTAS_EFFECT_IN_TRANSACTION",
@@ -129,7 +132,8 @@ async function repeat<T>(made: Made<T>, row: EffectRow): Promise<EffectAnswer<T>
   if (course === "refuse") throw failureOf(row);
   if (course === "wait")
     throw ledgerErrors.error("TUNTAS_EFFECT_IN_PROGRESS", `${nameOf(intent)}: another caller is at it`);
-  if (course === "call") return begin(made, (holdMs) => repeatIntent(context.database, row, holdMs));
+  if (course === "call")
+    return begin(made, (holdMs) => repeatIntent(context.database, row, { ...intent, holdMs }));
   const settled = await askProvider(context.database, options.provider, row);
   if (settled) return repeat(made, settled);
   throw failureOf(

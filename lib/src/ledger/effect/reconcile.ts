@@ -92,14 +92,24 @@ export async function settleByHand(
   );
 }
 
-/** Refuses a redrive or a repeat of work that has an unknown side effect. Errors: TUNTAS_REDRIVE_REFUSED. */
-export async function assertRedrivable(sql: Transaction, subject: string): Promise<void> {
-  const rows = await unknownEffects(join(sql), { subject });
+const namedMax = 10;
+
+const nameOf = ({ id, provider, operation, key, caller, subject }: EffectRow): string =>
+  `${provider} ${operation} ${key} (side effect ${id} of ${subject ?? caller ?? "nobody"})`;
+
+/**
+ * Refuses a redrive or a replay of work of which a side effect is unknown. The work is a subject, the id of a message,
+ * the ARN of an execution, or several of them. Errors: TUNTAS_REDRIVE_REFUSED, which names the rows.
+ */
+export async function assertRedrivable(sql: Transaction, work: string | readonly string[]): Promise<void> {
+  const asked = typeof work === "string" ? [work] : work;
+  const rows = asked.length === 0 ? [] : await unknownEffects(join(sql), { work: asked });
   if (rows.length === 0) return;
-  const names = rows.map(({ provider, operation, key }) => `${provider} ${operation} ${key}`).join(", ");
+  const named = rows.slice(0, namedMax).map(nameOf).join(", ");
+  const more = rows.length > namedMax ? `, and ${rows.length - namedMax} more` : "";
   throw ledgerErrors.error(
     "TUNTAS_REDRIVE_REFUSED",
-    `${subject}: expected no unknown side effect, got ${names}`,
+    `nothing was done; expected to know what became of every side effect, but not of ${named}${more}`,
     { details: { ids: rows.map((row) => row.id) } },
   );
 }

@@ -2,7 +2,7 @@ import { statement } from "../../pg/database.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { EffectRow, EffectState } from "./contract.ts";
 
-const columns = `id::text, provider, operation, key, request_hash as "requestHash", request, state, final, subject, calls, fence::text,
+const columns = `id::text, provider, operation, key, request_hash as "requestHash", request, state, final, subject, caller, calls, fence::text,
   deadline <= tuntas.now() as overdue,
   extract(epoch from tuntas.now() - called_at)::float8 * 1000 as "calledAgoMs", reference, response, failure_code as "failureCode", failure_message as "failureMessage"`;
 
@@ -13,18 +13,19 @@ export interface Intent {
   readonly requestHash: string;
   readonly request: string;
   readonly subject: string | undefined;
+  readonly caller: string | undefined;
   readonly holdMs: number;
 }
 
 const intend = statement(
-  `insert into tuntas.side_effect (provider, operation, key, request_hash, request, subject, state, fence, deadline, created_at, called_at)
-   values ($1, $2, $3, $4, $5, $6, 'pending', nextval('tuntas.fence'), tuntas.now() + make_interval(secs => $7::float8), tuntas.now(), tuntas.now())
+  `insert into tuntas.side_effect (provider, operation, key, request_hash, request, subject, caller, state, fence, deadline, created_at, called_at)
+   values ($1, $2, $3, $4, $5, $6, $7, 'pending', nextval('tuntas.fence'), tuntas.now() + make_interval(secs => $8::float8), tuntas.now(), tuntas.now())
    on conflict (provider, operation, key) do nothing returning ${columns}`,
 );
 
 /** Commits the intent; undefined where the key has a row. */
 export async function insertIntent(sql: Runner, intent: Intent): Promise<EffectRow | undefined> {
-  const { provider, operation, key, requestHash, request, subject, holdMs } = intent;
+  const { provider, operation, key, requestHash, request, subject, caller, holdMs } = intent;
   const rows = await sql.run<EffectRow & {}>(intend, [
     provider,
     operation,
@@ -32,6 +33,7 @@ export async function insertIntent(sql: Runner, intent: Intent): Promise<EffectR
     requestHash,
     request,
     subject ?? null,
+    caller ?? null,
     holdMs / 1000,
   ]);
   return rows[0];
@@ -49,13 +51,16 @@ export const findEffect = async (
 const again = statement(
   `update tuntas.side_effect set state = 'pending', calls = calls + 1, fence = nextval('tuntas.fence'),
      deadline = tuntas.now() + make_interval(secs => $3::float8), called_at = tuntas.now(), completed_at = null,
-     failure_code = null, failure_message = null
+     caller = coalesce($4, caller), failure_code = null, failure_message = null
    where id = $1 and fence = $2 and state = 'failed' and not final returning ${columns}`,
 );
 
 /** Commits the intent to make a failed call again; undefined where somebody else was first. */
-export const repeatIntent = async (sql: Runner, { id, fence }: EffectRow, holdMs: number) =>
-  (await sql.run<EffectRow & {}>(again, [id, fence, holdMs / 1000]))[0];
+export const repeatIntent = async (
+  sql: Runner,
+  { id, fence }: EffectRow,
+  { holdMs, caller }: Pick<Intent, "holdMs" | "caller">,
+) => (await sql.run<EffectRow & {}>(again, [id, fence, holdMs / 1000, caller ?? null]))[0];
 
 export interface Settlement {
   readonly state: EffectState;
@@ -105,14 +110,27 @@ export const lapseEffects = (sql: Runner): Promise<EffectRow[]> => sql.run<Effec
 
 const unknown = statement(
   `select ${columns} from tuntas.side_effect where state in ('pending', 'unknown') and (state = 'unknown' or deadline <= tuntas.now())
-     and ($1::text is null or provider = $1) and ($2::text is null or subject = $2) order by id limit 100`,
+     and ($1::text is null or provider = $1) and ($2::text[] is null or subject = any($2) or caller = any($2)) order by id limit 100`,
 );
 
-/** Calls of which nobody knows what became, of one provider or of one subject's. */
-export const unknownEffects = (
-  sql: Runner,
-  { provider, subject }: { provider?: string; subject?: string } = {},
-): Promise<EffectRow[]> => sql.run<EffectRow & {}>(unknown, [provider ?? null, subject ?? null]);
+export interface UnknownFilter {
+  readonly provider?: string;
+  /** Subjects, messages or executions. */
+  readonly work?: readonly string[];
+}
+
+/** Calls of which nobody knows what became, of one provider or of some work, the oldest hundred. */
+export const unknownEffects = (sql: Runner, { provider, work }: UnknownFilter = {}): Promise<EffectRow[]> =>
+  sql.run<EffectRow & {}>(unknown, [provider ?? null, work ?? null]);
+
+const callers = statement(
+  `select distinct caller from tuntas.side_effect where state in ('pending', 'unknown') and caller is not null and (state = 'unknown' or deadline <= tuntas.now())
+     and ($1::text[] is null or caller = any($1))`,
+);
+
+/** The messages and executions that have made such a call, of all or of some. */
+export const unknownCallers = async (sql: Runner, among?: readonly string[]): Promise<string[]> =>
+  (await sql.run<{ caller: string }>(callers, [among ?? null])).map((row) => row.caller);
 
 const byId = statement(`select ${columns} from tuntas.side_effect where id = $1`);
 

@@ -1,5 +1,6 @@
 // Dead letters as a process: what waits for a person, why, whose it is, and the two ways on, replay and reject. Both say
 // who and why and leave a row of the record behind. There is no discard: what a person ends has a reason.
+import { assertRedrivable } from "../../ledger/index.ts";
 import type { Tx } from "../../pg/contract.ts";
 import type { DeadGroup, DeadItem, QueueRecord, Scope, TriageFilter } from "../contract.ts";
 import { queueErrors } from "../contract.ts";
@@ -9,6 +10,7 @@ import * as store from "../store/triage.ts";
 import type { Candidate, Tally } from "../store/triage.ts";
 import type { QueueContext } from "./context.ts";
 import { wakeQueues } from "./context.ts";
+import { findUnsettled, settledOf, type Unsettled } from "./unsettled.ts";
 import {
   checkOptions,
   planned,
@@ -43,7 +45,8 @@ export interface Triage {
   ): Promise<DeadItem[]>;
   /**
    * Puts messages back to work, once each. Body, attributes and ids stay, so a worker's idempotency key does too.
-   * Errors: TUNTAS_REPLAY_FORBIDDEN, TUNTAS_REPLAY_UNCONFIRMED, TUNTAS_REPLAY_TARGET, TUNTAS_TRIAGE_OPTIONS.
+   * Errors: TUNTAS_REPLAY_FORBIDDEN, TUNTAS_REPLAY_UNCONFIRMED, TUNTAS_REPLAY_TARGET, TUNTAS_TRIAGE_OPTIONS, and
+   * TUNTAS_REDRIVE_REFUSED where the ledger does not know what became of a call that a message's handler made.
    */
   replay(scope: Scope, options: ReplayOptions): Promise<OperationReport>;
   /** Ends messages as rejected, for a reason. Errors: TUNTAS_TRIAGE_OPTIONS. */
@@ -66,10 +69,14 @@ async function replay(context: QueueContext, scope: Scope, options: ReplayOption
   const { destination, dryRun, skipForbidden, perSecond = null, limit } = options;
   const { filter, tally } = await select(context, scope, options.filter);
   const allowed = tally.filter((row) => row.forbidden === null);
-  const forbidden = forbiddenOf(tally);
-  const selected = total(allowed, limit);
+  const unsettled = await findUnsettled(context.database, scope, filter);
+  const forbidden = [...forbiddenOf(tally), ...unsettledOf(unsettled)];
+  const selected = Math.min(limit ?? Infinity, total(allowed) - total(unsettled.tally));
   if (dryRun) return planned(selected, forbidden);
-  if (!skipForbidden) refuseForbidden(forbidden);
+  if (!skipForbidden) {
+    await assertRedrivable(context.database, unsettled.messageIds);
+    refuseForbidden(forbidden);
+  }
   refuseUnconfirmed(allowed, options);
   refuseTarget(allowed, destination);
   const targetOf = (item: Candidate) => destination?.id ?? item.diedInId;
@@ -82,8 +89,11 @@ async function replay(context: QueueContext, scope: Scope, options: ReplayOption
     forbidden,
     forbiddenToo: false,
     details: { destination: destination?.name ?? null, perSecond },
-    move: (tx, slice) =>
-      inGroups(tx, slice, [targetOf, liesIn], () => store.replaySlice(tx, slice, destination?.id ?? null)),
+    async move(tx, slice) {
+      const settled = await settledOf(tx, slice);
+      const replay = () => store.replaySlice(tx, settled, destination?.id ?? null);
+      return inGroups(tx, settled, [targetOf, liesIn], replay);
+    },
     announce(moved) {
       wakeQueues(context, moved.map(targetOf));
       for (const [queueId, count] of countBy(moved, targetOf))
@@ -138,6 +148,14 @@ const forbiddenOf = (tally: readonly Tally[]): Forbidden[] =>
   tally.flatMap(({ queue, code, forbidden: rule, count }) =>
     rule === null ? [] : [{ queue: queue ?? "", code, rule, count }],
   );
+
+const unsettledOf = ({ tally }: Unsettled): Forbidden[] =>
+  tally.map(({ queue, code, count }) => ({
+    queue: queue ?? "",
+    code,
+    rule: "nobody knows what became of a side effect",
+    count,
+  }));
 
 function refuseForbidden(forbidden: readonly Forbidden[]): void {
   if (forbidden.length === 0) return;

@@ -39,6 +39,8 @@ export interface Context {
   /** 1 at the first receive. */
   readonly attempt: number;
   readonly messageId: string;
+  /** Whose side effects they are, for the ledger: the message's id. */
+  readonly caller: string;
   readonly correlationId: string | undefined;
   readonly groupId: string | undefined;
   readonly sentAtMs: number;
@@ -102,6 +104,10 @@ export class AttemptContext implements Context {
   }
 
   get messageId(): string {
+    return this.parts.message.messageId;
+  }
+
+  get caller(): string {
     return this.parts.message.messageId;
   }
 

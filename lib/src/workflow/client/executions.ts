@@ -1,6 +1,7 @@
 // Executions as callers see them: started (idempotent by name), described, listed, stopped, redriven.
 import { randomUUID } from "node:crypto";
 import type { Failure, Json } from "../../asl/contract.ts";
+import { assertRedrivable, unknownCallers } from "../../ledger/index.ts";
 import type { Database } from "../../pg/database.ts";
 import { executionArn, expressArn, parseMachineArn } from "../arn.ts";
 import type {
@@ -28,7 +29,10 @@ export interface Executions {
   history(execution: ExecutionRecord): Promise<HistoryEvent[]>;
   /** False where it had ended already. */
   stop(execution: ExecutionRecord, failure: Failure): Promise<boolean>;
-  /** Runs again from where it failed; false where it runs or succeeded. */
+  /**
+   * Runs again from where it failed; false where it runs or succeeded. Errors: TUNTAS_REDRIVE_REFUSED where nobody knows
+   * what became of a side effect of it, or of a child of its maps.
+   */
   redrive(execution: ExecutionRecord): Promise<boolean>;
   mapRun(arn: string): Promise<MapRunRecord | undefined>;
   mapRuns(execution: ExecutionRecord, page: Page): Promise<MapRunRecord[]>;
@@ -117,7 +121,12 @@ export function makeExecutions(database: Database, worker: WorkflowWorker): Exec
     history: (execution) => store.readHistory(database, execution.id),
     stop: async (execution, failure) =>
       (await engine.dispatch(execution.id, { type: "stopped", ...failure })) === "applied",
-    redrive: async (execution) => (await engine.dispatch(execution.id, { type: "redriven" })) === "applied",
+    async redrive(execution) {
+      const callers = await unknownCallers(database);
+      const family = callers.length > 0 ? await store.familyAmong(database, execution.id, callers) : [];
+      await assertRedrivable(database, family);
+      return (await engine.dispatch(execution.id, { type: "redriven" })) === "applied";
+    },
     mapRun: (arn) => mapRuns.findMapRun(database, arn),
     mapRuns: (execution, page) => mapRuns.listMapRuns(database, execution.arn, page),
     children: (arn, filter, page) => store.listChildren(database, arn, filter, page),

@@ -65,6 +65,23 @@ export const listChildren = async (
   { limit, offset }: Page,
 ) => (await sql.run<Row>(byMapRun, [mapRunArn, status ?? null, limit, offset])).map(toRecord);
 
+const family = statement(
+  `with recursive up as (
+     select e.arn, e.id, e.map_run_id from tuntas.execution e where e.arn = any($2::text[])
+     union all
+     select up.arn, parent.id, parent.map_run_id
+     from up join tuntas.map_run r on r.id = up.map_run_id join tuntas.execution parent on parent.id = r.execution_id
+   )
+   select arn from up where id = $1`,
+);
+
+/** Those of the ARNs that are the execution's own, or that of a child of its maps, however deep. */
+export const familyAmong = async (
+  sql: Runner,
+  executionId: string,
+  arns: readonly string[],
+): Promise<string[]> => (await sql.run<{ arn: string }>(family, [executionId, arns])).map((row) => row.arn);
+
 const history = statement(`select events from tuntas.execution_history where execution_id = $1 order by seq`);
 
 /** All events, in order. */

@@ -2,6 +2,65 @@
 
 create sequence tuntas.fence as bigint;
 
+create table tuntas.access_attempt (
+  subject text not null,
+  tries integer not null,
+  began_at timestamp with time zone not null,
+  constraint access_attempt_pkey PRIMARY KEY (subject)
+) with (fillfactor=70);
+
+create table tuntas.access_key (
+  id text not null,
+  name text not null,
+  account text not null,
+  scopes text not null,
+  secret_hash bytea not null,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  revoked_by text,
+  constraint access_key_pkey PRIMARY KEY (id),
+  constraint access_key_account_check CHECK ((account ~ '^[0-9]{12}$'::text))
+);
+
+create table tuntas.access_secret (
+  single boolean default true not null,
+  secret bytea not null,
+  created_at timestamp with time zone not null,
+  constraint access_secret_pkey PRIMARY KEY (single),
+  constraint access_secret_single_check CHECK (single)
+);
+
+create table tuntas.access_sensitive (
+  kind text not null,
+  name text not null,
+  paths text not null,
+  constraint access_sensitive_pkey PRIMARY KEY (kind, name)
+);
+
+create table tuntas.access_session (
+  token_hash bytea not null,
+  user_name text not null,
+  from_address text not null,
+  created_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint access_session_pkey PRIMARY KEY (token_hash),
+  constraint access_session_user_name_fkey FOREIGN KEY (user_name) REFERENCES tuntas.access_user(name) ON DELETE CASCADE
+) with (fillfactor=70);
+
+create table tuntas.access_user (
+  name text not null,
+  role text not null,
+  password text not null,
+  created_at timestamp with time zone not null,
+  password_set_at timestamp with time zone not null,
+  signed_in_at timestamp with time zone,
+  constraint access_user_pkey PRIMARY KEY (name),
+  constraint access_user_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'approver'::text, 'admin'::text])))
+);
+
 create table tuntas.activity (
   arn text not null,
   name text not null,
@@ -75,6 +134,14 @@ create table tuntas.discrepancy (
   constraint discrepancy_check CHECK (((state = ANY (ARRAY['open'::text, 'manual'::text])) OR ((decided_by IS NOT NULL) AND (decided_reason IS NOT NULL)))),
   constraint discrepancy_check1 CHECK (((repaired_at IS NULL) = (state <> 'repaired'::text))),
   constraint discrepancy_state_check CHECK ((state = ANY (ARRAY['open'::text, 'manual'::text, 'approved'::text, 'repaired'::text, 'dismissed'::text])))
+);
+
+create table tuntas.duty (
+  name text not null,
+  process_id bigint,
+  since timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint duty_pkey PRIMARY KEY (name)
 );
 
 create table tuntas.entity_lock (
@@ -484,6 +551,41 @@ create table tuntas.reservation (
   constraint reservation_unit_check CHECK ((unit >= 1))
 );
 
+create table tuntas.series (
+  id integer generated always as identity not null,
+  name text not null,
+  labels text not null,
+  kind text not null,
+  created_at timestamp with time zone not null,
+  constraint series_name_labels_key UNIQUE (name, labels),
+  constraint series_pkey PRIMARY KEY (id),
+  constraint series_kind_check CHECK ((kind = ANY (ARRAY['gauge'::text, 'counter'::text])))
+);
+
+create table tuntas.series_mark (
+  id bigint generated always as identity not null,
+  kind text not null,
+  at timestamp with time zone not null,
+  until timestamp with time zone,
+  subject text not null,
+  text text not null,
+  actor text,
+  constraint series_mark_pkey PRIMARY KEY (id),
+  constraint series_mark_kind_check CHECK ((kind = ANY (ARRAY['deployment'::text, 'configuration'::text, 'gap'::text])))
+);
+
+create table tuntas.series_point (
+  series_id integer not null,
+  width_seconds integer not null,
+  at timestamp with time zone not null,
+  samples integer not null,
+  total double precision not null,
+  least double precision not null,
+  greatest double precision not null,
+  latest double precision not null,
+  constraint series_point_pkey PRIMARY KEY (series_id, width_seconds, at)
+) with (autovacuum_vacuum_scale_factor=0.1, fillfactor=80);
+
 create table tuntas.side_effect (
   id bigint generated always as identity not null,
   provider text not null,
@@ -557,6 +659,12 @@ create table tuntas.workflow_tag (
   constraint workflow_tag_pkey PRIMARY KEY (arn, key)
 );
 
+CREATE INDEX access_attempt_began ON tuntas.access_attempt USING btree (began_at);
+
+CREATE INDEX access_session_expires ON tuntas.access_session USING btree (expires_at);
+
+CREATE INDEX access_session_user ON tuntas.access_session USING btree (user_name);
+
 CREATE INDEX audit_subject ON tuntas.audit USING btree (subject, id);
 
 CREATE INDEX command_expires ON tuntas.command USING btree (expires_at);
@@ -614,6 +722,10 @@ CREATE INDEX reservation_due ON tuntas.reservation USING btree (expires_at) WHER
 CREATE UNIQUE INDEX reservation_holder ON tuntas.reservation USING btree (kind, resource, holder) WHERE (state = ANY (ARRAY['reserved'::text, 'confirmed'::text]));
 
 CREATE INDEX reservation_untold ON tuntas.reservation USING btree (id) WHERE ((state = 'expired'::text) AND (notify_kind IS NOT NULL) AND (told_at IS NULL));
+
+CREATE INDEX series_mark_at ON tuntas.series_mark USING btree (at);
+
+CREATE INDEX series_point_age ON tuntas.series_point USING btree (width_seconds, at);
 
 CREATE INDEX side_effect_caller ON tuntas.side_effect USING btree (caller) WHERE ((state = ANY (ARRAY['pending'::text, 'unknown'::text])) AND (caller IS NOT NULL));
 

@@ -7,7 +7,9 @@ import { makeStanding } from "./engine/standing.ts";
 import { makeSlots, type SlotTable } from "./engine/slots.ts";
 import { makeTargets, type Targets } from "./engine/target.ts";
 import { makeWaker, type Waker } from "./engine/wake.ts";
+import { makeAccess, type Access } from "./access/client.ts";
 import { startLedger, type LedgerService } from "./ledger/service.ts";
+import { makeTimeSeries, type TimeSeries } from "./series/client.ts";
 import { addAll } from "./outbox/client.ts";
 import { outboxKey, startRelay } from "./outbox/relay/index.ts";
 import { checkBudget } from "./pg/budget.ts";
@@ -48,6 +50,10 @@ export interface Platform {
   /** Where announcements of the outbox go; an application binds its own kinds and names. */
   readonly targets: Targets;
   readonly ledger: LedgerService;
+  /** Users, sessions, keys, and the record of acts. */
+  readonly access: Access;
+  /** Figures over time, and what happened beside them. */
+  readonly series: TimeSeries;
   readonly slots: SlotTable;
   readonly log: Log;
   /** The id under which this process holds messages; changes if it was taken for dead and began anew. */
@@ -185,6 +191,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   targets.bind({ kind: "workflow" }, workflowTarget(workflows));
   const relay = startRelay({ database, targets, waker, log, owner: standing.processId });
   const ledger = startLedger({ database, waker, log, announce: addAll });
+  const access = makeAccess({ database, installationSecret: process.env.TUNTAS_ACCESS_SECRET });
 
   return {
     database,
@@ -194,6 +201,8 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     waker,
     targets,
     ledger,
+    access,
+    series: makeTimeSeries(database),
     slots,
     log,
     processId: standing.processId,

@@ -15,6 +15,8 @@ const floors: Record<string, number> = {
   engine: 2,
   outbox: 3,
   ledger: 3,
+  access: 3,
+  series: 3,
   queue: 4,
   stream: 4,
   schedule: 5,
@@ -22,6 +24,8 @@ const floors: Record<string, number> = {
   workflow: 5,
   service: 5,
   operation: 6,
+  measure: 6,
+  alarm: 6,
   doctor: 7,
   testing: 7,
 };

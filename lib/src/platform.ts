@@ -11,6 +11,7 @@ import { makeAccess, type Access } from "./access/client.ts";
 import { startLedger, type LedgerService } from "./ledger/service.ts";
 import { makeTimeSeries, type TimeSeries } from "./series/client.ts";
 import { addAll } from "./outbox/client.ts";
+import { workflowTarget } from "./outbox/start/index.ts";
 import { outboxKey, startRelay } from "./outbox/relay/index.ts";
 import { checkBudget } from "./pg/budget.ts";
 import { openDatabase, type Database } from "./pg/database.ts";
@@ -25,7 +26,7 @@ import { refreshText, releaseText } from "./queue/store/settle.ts";
 import { moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
 import { makeLog, type Log } from "./engine/log.ts";
 import { makeWorkflows, type Workflows } from "./workflow/client/index.ts";
-import { workflowTarget } from "./workflow/client/target.ts";
+import { workflowStarter } from "./workflow/client/target.ts";
 import { activityKey } from "./workflow/worker/index.ts";
 
 export interface PlatformOptions {
@@ -188,7 +189,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   orphanTimer.unref();
   const targets = makeTargets();
   targets.bind({ kind: "queue" }, queueTarget(context, queues.catalog));
-  targets.bind({ kind: "workflow" }, workflowTarget(workflows));
+  targets.bind({ kind: "workflow" }, workflowTarget(database, workflowStarter(workflows)));
   const relay = startRelay({ database, targets, waker, log, owner: standing.processId });
   const ledger = startLedger({ database, waker, log, announce: addAll });
   const access = makeAccess({ database, installationSecret: process.env.TUNTAS_ACCESS_SECRET });

@@ -40,3 +40,23 @@ export function stepping(killAt) {
 
   return { at, open };
 }
+
+/**
+ * Makes a step of every write to one of the tables, and of every commit of such writes, whoever in the process sends it:
+ * for scripts that run a whole platform.
+ */
+export function watchWrites(Client, at, tables) {
+  const write = new RegExp(`(insert into|update|delete from) [\\w"]+\\.(${tables.join("|")})\\b`);
+  const wrote = new WeakSet();
+  const { query } = Client.prototype;
+  Client.prototype.query = function (config, ...rest) {
+    const text = typeof config === "string" ? config : (config?.text ?? "");
+    const found = write.exec(text);
+    if (found) {
+      at(`before ${found[1]} ${found[2]}`);
+      wrote.add(this);
+    }
+    if (text === "commit" && wrote.delete(this)) at("before commit");
+    return query.call(this, config, ...rest);
+  };
+}

@@ -1,7 +1,7 @@
 // What a caller of the outbox sees: what can be announced, how it is tried, and the error codes.
 import { catalogue } from "../core/error.ts";
 import type { Duration } from "../core/duration.ts";
-import type { TargetName } from "../engine/target.ts";
+import type { Announcement, Receipt, TargetName } from "../engine/target.ts";
 
 export interface NewAnnouncement {
   readonly target: TargetName;
@@ -19,6 +19,15 @@ export interface Added {
   readonly id: string;
   readonly eventId: string;
 }
+
+/** The type of an announcement whose key is the name of the execution that it starts. */
+export const startExecutionType = "StartExecution";
+
+/**
+ * What starts executions: `workflowStarter(platform.workflows)`, or a function that calls Step Functions itself. The key
+ * is the execution's name; a start under a name that is taken by the same start is a duplicate.
+ */
+export type Starter = (announcement: Announcement, signal: AbortSignal) => Promise<Receipt | void>;
 
 /** How a target's refusals are taken. An unreachable target costs a row nothing. */
 export interface RefusalPolicy {

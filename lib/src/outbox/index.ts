@@ -18,6 +18,6 @@ export {
   startRecorded,
   workflowTarget,
 } from "./start/index.ts";
-export type { StartAnswer, Starter } from "./start/index.ts";
+export type { StartAnswer } from "./start/index.ts";
 export { missingStarts } from "./start/store.ts";
 export type { StartRow } from "./start/store.ts";

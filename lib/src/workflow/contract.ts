@@ -138,6 +138,10 @@ export interface Page {
 }
 
 export const workflowErrors = catalogue({
+  TUNTAS_EXECUTION_TAKEN: {
+    meaning: "An execution of that name was started before, with another input.",
+    remedy: "Use a new command for a new start; a name is free for one start only.",
+  },
   TUNTAS_EXECUTION_MISSING: {
     meaning: "There is no execution of that ARN or id.",
     remedy: "List the machine's executions; those of a deleted database are gone.",

@@ -8,14 +8,11 @@ import type { Sql } from "../../pg/contract.ts";
 import type { Runner, Transaction } from "../../pg/join.ts";
 import { join } from "../../pg/join.ts";
 import { add } from "../client.ts";
-import { outboxErrors } from "../contract.ts";
+import { outboxErrors, startExecutionType, type Starter } from "../contract.ts";
 import type { StartCommand, StartPattern } from "./command.ts";
 import { executionName, startInput } from "./command.ts";
 import type { NewStart, StartRow } from "./store.ts";
 import { findStarts, insertStart, markFailed, markStarted, missingStarts } from "./store.ts";
-
-/** What starts executions: `workflow` of the platform, or Step Functions itself. The key is the execution's name. */
-export type Starter = (announcement: Announcement, signal: AbortSignal) => Promise<Receipt | void>;
 
 export interface StartAnswer {
   /** `duplicate`: the same command had been accepted before. */
@@ -44,7 +41,7 @@ const announcementOf = ({
   target: { kind: "workflow", name: workflow },
   eventId: randomUUID(),
   key: executionName,
-  type: "StartExecution",
+  type: startExecutionType,
   payload: input,
 });
 
@@ -152,15 +149,13 @@ export async function startMissing(sql: Sql, starter: Starter, olderMs: number):
   return count;
 }
 
-/** A workflow target that also notes the start in `workflow_start`; bind it with `{ kind: "workflow" }`. */
+/** A workflow target that also notes in `workflow_start` what was asked for there; the platform binds it. */
 export const workflowTarget = (sql: Sql, starter: Starter): Target => ({
   async deliver(announcement, signal) {
     const receipt = (await starter(announcement, signal)) ?? { status: "created" };
-    await markStarted(
-      sql,
-      { workflow: announcement.target.name, executionName: announcement.key! },
-      receipt.reference,
-    );
+    const { target, key: executionName, type } = announcement;
+    if (type === startExecutionType && executionName !== null)
+      await markStarted(sql, { workflow: target.name, executionName }, receipt.reference);
     return receipt;
   },
 });

@@ -18,14 +18,16 @@ export type {
   WorkerDefinition,
   WorkerOptions,
 } from "./queue/declaration.ts";
-export { conflict, poison, rejected, retry, unknown } from "./queue/outcome.ts";
+export { conflict, poison, rejected, retry, unknown } from "./core/outcome.ts";
 export type { Context } from "./queue/worker/context.ts";
 export { runMain, runUntilSignal } from "./engine/service.ts";
 export type { ServiceOptions } from "./engine/service.ts";
 export { toMs } from "./core/duration.ts";
 export type { Database } from "./pg/database.ts";
 export { toCoded as codedDatabaseError } from "./pg/faults.ts";
-export { isTransactionControl } from "./queue/worker/transaction.ts";
+export { isTransactionControl } from "./engine/handler/control.ts";
+export { handlerErrors } from "./engine/handler/contract.ts";
+export type { HandlerTx } from "./engine/handler/contract.ts";
 export { downstream } from "./engine/downstream.ts";
 export type { Downstream, DownstreamOptions, DownstreamState } from "./engine/downstream.ts";
 export { shareCommits } from "./pg/share.ts";

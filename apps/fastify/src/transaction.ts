@@ -1,8 +1,7 @@
 // A request's own transaction. It opens at its first statement, or before the handler where a key must be held, and
 // commits before the answer goes out, so that nobody is told of what did not happen.
-import { codedDatabaseError, isTransactionControl, type Database } from "tuntas";
+import { codedDatabaseError, handlerErrors, isTransactionControl, type Database } from "tuntas";
 import { inSchema } from "tuntas/ledger";
-import { queueErrors } from "tuntas/queue";
 import { httpErrors, type RequestTx } from "./contract.ts";
 
 /** A statement with the schema name `tuntas.`, and its values. */
@@ -50,9 +49,12 @@ export function openRequestTransaction(database: Database, budgetMs: number): Re
 
   function refuse(text: string): void {
     if (closed)
-      throw queueErrors.error("TUNTAS_TX_CLOSED", "request.tx was used after its request had been answered");
+      throw handlerErrors.error(
+        "TUNTAS_TX_CLOSED",
+        "request.tx was used after its request had been answered",
+      );
     if (isTransactionControl(text))
-      throw queueErrors.error(
+      throw handlerErrors.error(
         "TUNTAS_TX_CONTROL",
         `request.tx refuses transaction control, got ${JSON.stringify(text.slice(0, 60))}`,
       );

@@ -236,15 +236,6 @@ export const queueErrors = catalogue({
       "The attempt was aborted and will be tried again; pass `signal` on to what the handler waits for.",
     retryable: true,
   },
-  TUNTAS_TX_CONTROL: {
-    meaning: "A handler tried to begin, commit or roll back inside `ctx.tx`.",
-    remedy:
-      "Leave that to the worker: return to commit with the acknowledgement, throw to roll back. Savepoints are fine.",
-  },
-  TUNTAS_TX_CLOSED: {
-    meaning: "A handler used `ctx.tx` after its attempt had ended.",
-    remedy: "Await every statement before the handler returns.",
-  },
   TUNTAS_KEY_MISSING: {
     meaning: "A worker's idempotencyKey or lock gave no usable key for a message.",
     remedy: "Derive the key from a required field of the message; 1 to 1024 bytes of text.",

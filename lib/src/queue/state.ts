@@ -2,7 +2,7 @@
 import type { Backoff } from "../core/backoff.ts";
 import { backoffMs } from "../core/backoff.ts";
 import type { PoisonPolicy } from "./contract.ts";
-import { busy, type Outcome } from "./outcome.ts";
+import { busy, type Outcome } from "../core/outcome.ts";
 
 /** What is to be written about an attempt. */
 export type Settlement =

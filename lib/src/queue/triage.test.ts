@@ -15,7 +15,7 @@ import { statement } from "../pg/database.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
 import { defaultScope } from "./contract.ts";
 import { encodeReceipt } from "./receipt.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "../core/outcome.ts";
 import { applyRetention } from "./sweep.ts";
 
 let world: TestPlatform;

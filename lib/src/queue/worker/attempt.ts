@@ -6,7 +6,15 @@ import { isTransient } from "../../pg/faults.ts";
 import type { QueueRecord } from "../contract.ts";
 import { queueErrors } from "../contract.ts";
 import type { WorkerDefinition } from "../declaration.ts";
-import { busy, done, duplicate, Outcome, outcomeOfReturned, outcomeOfThrown, retry } from "../outcome.ts";
+import {
+  busy,
+  done,
+  duplicate,
+  Outcome,
+  outcomeOfReturned,
+  outcomeOfThrown,
+  retry,
+} from "../../core/outcome.ts";
 import { queueSignals } from "../signals.ts";
 import type { SettlePolicy, Settlement } from "../state.ts";
 import { decide, fingerprint } from "../state.ts";

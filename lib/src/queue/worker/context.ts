@@ -1,24 +1,10 @@
 // What a handler gets beside its message. Everything that costs something is made at its first use.
 import type { Log } from "../../engine/log.ts";
 import type { Sql } from "../../pg/contract.ts";
-import { queueErrors, type HeldMessage } from "../contract.ts";
-import { isTransactionControl, namesSavepoint, type HandlerTransaction } from "./transaction.ts";
-
-/** A `pg` client in a transaction of the attempt's own: Drizzle, Kysely, Knex and TypeORM join it. */
-export interface HandlerTx {
-  query(text: string, values?: unknown[]): Promise<{ rows: any[]; rowCount: number | null }>;
-  query(config: {
-    text: string;
-    values?: unknown[];
-    name?: string;
-    rowMode?: "array";
-  }): Promise<{ rows: any[]; rowCount: number | null }>;
-}
-
-export interface Write {
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
+import { handlerErrors, type HandlerTx, type Write } from "../../engine/handler/contract.ts";
+import { handedOver } from "../../engine/handler/control.ts";
+import type { HeldMessage } from "../contract.ts";
+import type { HandlerTransaction } from "./transaction.ts";
 
 export interface Context {
   /**
@@ -125,14 +111,8 @@ export class AttemptContext implements Context {
 
   write(text: string, values: readonly unknown[] = []): void {
     if (this.ended)
-      throw queueErrors.error("TUNTAS_TX_CLOSED", "ctx.write was used after its attempt had ended");
-    if (isTransactionControl(text) || namesSavepoint(text)) {
-      throw queueErrors.error(
-        "TUNTAS_TX_CONTROL",
-        `ctx.write refuses transaction control and savepoints, got ${JSON.stringify(text.slice(0, 60))}`,
-      );
-    }
-    this.writes.push({ text, values });
+      throw handlerErrors.error("TUNTAS_TX_CLOSED", "ctx.write was used after its attempt had ended");
+    this.writes.push(handedOver(text, values));
   }
 
   /** From now on nothing more of the handler's may be written. */

@@ -5,7 +5,7 @@ import { describeIssues, type SchemaResult } from "../../core/schema.ts";
 import { isStorable } from "../../core/text.ts";
 import type { HeldMessage } from "../contract.ts";
 import type { QueueDefinition, WorkerDefinition } from "../declaration.ts";
-import { Outcome, outcomeOfThrown } from "../outcome.ts";
+import { Outcome, outcomeOfThrown } from "../../core/outcome.ts";
 import type { CommandKey } from "../store/settle.ts";
 
 export interface Taken {

@@ -10,7 +10,7 @@ import { readyKey, wakeQueues } from "../client/context.ts";
 import { makeClaimer } from "../client/receive.ts";
 import type { WorkerDefinition } from "../declaration.ts";
 import { backoffOf } from "../declaration.ts";
-import { duplicate } from "../outcome.ts";
+import { duplicate } from "../../core/outcome.ts";
 import { claimCapped, claimFifoMessages } from "../store/claim.ts";
 import { elsewhereMs, makeAdmission } from "./admission.ts";
 import { runAttempt, settleOutcome, type AttemptDeps } from "./attempt.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { testPlatform, type TestPlatform } from "../../testing/index.ts";
 import type { Context } from "./context.ts";
-import { isTransactionControl } from "./transaction.ts";
+import { isTransactionControl } from "../../engine/handler/control.ts";
 import { ask, gate, watch, work } from "./worker.fixture.ts";
 
 let kit: TestPlatform;

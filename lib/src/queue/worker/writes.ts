@@ -9,8 +9,9 @@ import { isConnectionLost, isTransient } from "../../pg/faults.ts";
 import type { Claim } from "../contract.ts";
 import type { CommandKey } from "../store/settle.ts";
 import { acknowledgement, commandRecordOrRaise, groupRefresh } from "../store/settle.ts";
-import type { Write } from "./context.ts";
-import { beginText, type Ending } from "./transaction.ts";
+import type { Write } from "../../engine/handler/contract.ts";
+import { beginText } from "../../engine/handler/transaction.ts";
+import type { Ending } from "./transaction.ts";
 
 export interface WriteJob {
   readonly claim: Claim & { readonly groupId: string | null };

@@ -1,8 +1,8 @@
 // What a handler's call came to: a value, never a flag. A handler returns nothing (or its result) when it is done; it
 // returns or throws one of the others. What it returned commits its transaction; what it threw rolls it back.
-import type { Duration } from "../core/duration.ts";
-import { toMs } from "../core/duration.ts";
-import { TuntasError } from "../core/error.ts";
+import type { Duration } from "./duration.ts";
+import { toMs } from "./duration.ts";
+import { TuntasError } from "./error.ts";
 
 /** done, retry (try again later), conflict (somebody else was first; again soon), rejected (a business no), poison (can
  * never succeed as it is), unknown (nobody can say whether the effect took place), duplicate (was done before). */

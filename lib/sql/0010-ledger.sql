@@ -75,6 +75,24 @@ create table tuntas.lease (
   completed_at timestamptz
 );
 
+-- What an application has registered to be compared, beside which workload, and when it is next. null: on demand.
+create table tuntas.reconciliation (
+  name text primary key,
+  invariant text not null,
+  anomaly text not null,
+  owner text not null,
+  of_kind text not null check (of_kind in ('queue', 'workflow', 'application')),
+  of_name text not null,
+  every_seconds float8,
+  registered_at timestamptz not null,
+  next_at timestamptz,
+  -- Why the last run did not come to an end.
+  failure_code text,
+  failure_message text,
+  failed_at timestamptz,
+  check ((next_at is null) = (every_seconds is null))
+);
+
 create table tuntas.reconciliation_run (
   id bigint generated always as identity primary key,
   name text not null,
@@ -104,5 +122,6 @@ create table tuntas.discrepancy (
   check (state in ('open', 'manual') or (decided_by is not null and decided_reason is not null)),
   check ((repaired_at is null) = (state <> 'repaired'))
 );
+create index discrepancy_run on tuntas.discrepancy (run_id);
 -- One discrepancy a key, however often and by however many it is found.
 create unique index discrepancy_standing on tuntas.discrepancy (name, key) where state in ('open', 'manual', 'approved');

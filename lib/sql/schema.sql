@@ -507,6 +507,24 @@ create table tuntas.ready (
   constraint ready_pkey PRIMARY KEY (queue_id, turn, id)
 ) with (autovacuum_analyze_scale_factor=0.2, autovacuum_vacuum_scale_factor=0.02);
 
+create table tuntas.reconciliation (
+  name text not null,
+  invariant text not null,
+  anomaly text not null,
+  owner text not null,
+  of_kind text not null,
+  of_name text not null,
+  every_seconds double precision,
+  registered_at timestamp with time zone not null,
+  next_at timestamp with time zone,
+  failure_code text,
+  failure_message text,
+  failed_at timestamp with time zone,
+  constraint reconciliation_pkey PRIMARY KEY (name),
+  constraint reconciliation_check CHECK (((next_at IS NULL) = (every_seconds IS NULL))),
+  constraint reconciliation_of_kind_check CHECK ((of_kind = ANY (ARRAY['queue'::text, 'workflow'::text, 'application'::text])))
+);
+
 create table tuntas.reconciliation_run (
   id bigint generated always as identity not null,
   name text not null,
@@ -676,6 +694,8 @@ CREATE INDEX delayed_due ON tuntas.delayed USING btree (due);
 CREATE INDEX delayed_group ON tuntas.delayed USING btree (queue_id, group_id, id) WHERE (group_id IS NOT NULL);
 
 CREATE INDEX delayed_queue ON tuntas.delayed USING btree (queue_id);
+
+CREATE INDEX discrepancy_run ON tuntas.discrepancy USING btree (run_id);
 
 CREATE UNIQUE INDEX discrepancy_standing ON tuntas.discrepancy USING btree (name, key) WHERE (state = ANY (ARRAY['open'::text, 'manual'::text, 'approved'::text]));
 

@@ -1,6 +1,8 @@
 // An application: the exported values that belong together, and what starts and ends them.
 import type { Duration } from "./core/duration.ts";
 import { toMs } from "./core/duration.ts";
+import type { Provider } from "./ledger/effect/provider.ts";
+import type { Reconciliation } from "./ledger/reconcile/contract.ts";
 import { openPlatform, type Platform, type PlatformOptions } from "./platform.ts";
 import { queueErrors, type QueueRecord } from "./queue/contract.ts";
 import type { QueueDefinition, WorkerDefinition } from "./queue/declaration.ts";
@@ -9,7 +11,14 @@ import { ensureQueue } from "./queue/ensure.ts";
 import { sendDeclared } from "./queue/send.ts";
 import { startWorkers, type Workers } from "./queue/worker/index.ts";
 
-export type Definition = QueueDefinition<any> | WorkerDefinition<any>;
+export type Definition = QueueDefinition<any> | WorkerDefinition<any> | Reconciliation | Provider;
+
+const kinds: readonly unknown[] = [
+  "queue",
+  "worker",
+  "reconciliation",
+  "provider",
+] satisfies Definition["kind"][];
 
 export interface AppDefinition {
   readonly kind: "app";
@@ -19,10 +28,10 @@ export interface AppDefinition {
 /** Puts declarations together. A worker brings its queue along. */
 export function app(parts: Readonly<Record<string, Definition>>): AppDefinition {
   for (const [name, part] of Object.entries(parts)) {
-    if (part?.kind !== "queue" && part?.kind !== "worker") {
+    if (!kinds.includes(part?.kind)) {
       throw queueErrors.error(
         "TUNTAS_QUEUE_OPTIONS",
-        `app: expected ${name} to be a queue or a worker, got ${typeof part}`,
+        `app: expected ${name} to be a queue, a worker, a provider or a reconciliation, got ${typeof part}`,
       );
     }
   }
@@ -33,11 +42,15 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
   return { kind: "app", parts };
 }
 
-const workersOf = (parts: Readonly<Record<string, Definition>>): WorkerDefinition[] =>
-  Object.values(parts).filter((part): part is WorkerDefinition => part.kind === "worker");
+type Parts = Readonly<Record<string, Definition>>;
 
-function queuesOf(parts: Readonly<Record<string, Definition>>): QueueDefinition[] {
-  return [...new Set(Object.values(parts).map((part) => (part.kind === "worker" ? part.queue : part)))];
+const partsOf = <Kind extends Definition["kind"]>(parts: Parts, kind: Kind) =>
+  Object.values(parts).filter((part): part is Extract<Definition, { kind: Kind }> => part.kind === kind);
+
+const workersOf = (parts: Parts): WorkerDefinition[] => partsOf(parts, "worker");
+
+function queuesOf(parts: Parts): QueueDefinition[] {
+  return [...new Set([...partsOf(parts, "queue"), ...workersOf(parts).map((worker) => worker.queue)])];
 }
 
 export interface StartOptions extends PlatformOptions {
@@ -58,11 +71,24 @@ export interface RunningApp extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+/** What works in this process, and what ends what it does by the clock. */
+interface Working {
+  readonly workers: Workers;
+  readonly unwatch: () => void;
+}
+
+/** Unknown calls of the providers are asked about, and reconciliations run on their periods. */
+async function watchOver(parts: Parts, { ledger }: Platform): Promise<() => void> {
+  const unregister = await ledger.register(partsOf(parts, "reconciliation"));
+  const ends = partsOf(parts, "provider").map((provider) => ledger.watch(provider));
+  return () => [unregister, ...ends].forEach((end) => end());
+}
+
 async function begin(
   definition: AppDefinition,
   platform: Platform,
   withWorkers: boolean,
-): Promise<Workers | undefined> {
+): Promise<Working | undefined> {
   const { queues, context, slots, log, processId, onLost } = platform;
   const records = new Map<QueueDefinition, QueueRecord>();
   for (const queue of queuesOf(definition.parts)) {
@@ -71,13 +97,15 @@ async function begin(
   }
   if (!withWorkers) return undefined;
   const pairs = workersOf(definition.parts).map((worker) => ({ worker, queue: records.get(worker.queue)! }));
-  return startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
+  const unwatch = await watchOver(definition.parts, platform);
+  const workers = startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
+  return { workers, unwatch };
 }
 
 /** Starts the application: the database, the declared queues, the workers. */
 export async function start(definition: AppDefinition, options: StartOptions = {}): Promise<RunningApp> {
   const platform = options.platform ?? (await openPlatform(options));
-  const workers = await begin(definition, platform, options.workers ?? true).catch(async (cause: unknown) => {
+  const working = await begin(definition, platform, options.workers ?? true).catch(async (cause: unknown) => {
     if (!options.platform) await platform.close();
     throw cause;
   });
@@ -85,7 +113,8 @@ export async function start(definition: AppDefinition, options: StartOptions = {
   let stopping: Promise<void> | undefined;
 
   async function stopOnce(): Promise<void> {
-    await workers?.stop(toMs(options.drain ?? "25s"), hurry.signal);
+    working?.unwatch();
+    await working?.workers.stop(toMs(options.drain ?? "25s"), hurry.signal);
     for (const queue of queuesOf(definition.parts)) bindQueue(queue, undefined);
     await platform.queues.sender.idle();
     platform.log.info(
@@ -101,5 +130,5 @@ export async function start(definition: AppDefinition, options: StartOptions = {
     return stopping;
   }
 
-  return { platform, active: () => workers?.active() ?? [], stop, [Symbol.asyncDispose]: stop };
+  return { platform, active: () => working?.workers.active() ?? [], stop, [Symbol.asyncDispose]: stop };
 }

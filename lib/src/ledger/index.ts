@@ -50,9 +50,11 @@ export type {
   ReconciliationOptions,
   RunReport,
   View,
+  Workload,
 } from "./reconcile/contract.ts";
 export { approveRepair, dismiss, reconcile, repair, standing } from "./reconcile/run.ts";
-export { repairsByAnomaly } from "./reconcile/store.ts";
+export { listRegistered, repairsByAnomaly } from "./reconcile/store.ts";
+export type { RegisteredRow } from "./reconcile/store.ts";
 export * from "./reconcile/anomalies.ts";
 export { startLedger } from "./service.ts";
 export type { LedgerService } from "./service.ts";

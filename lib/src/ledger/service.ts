@@ -1,11 +1,13 @@
 // What the ledger does by the clock, in every process that has a platform: expire reservations and tell their owners,
-// and clear up calls whose answer was lost. Whoever looks first does it; the others find nothing.
+// clear up calls whose answer was lost, run the reconciliations that are due. Whoever looks first does it; the others find nothing.
 import type { Log } from "../engine/log.ts";
 import { startPeriodic } from "../engine/periodic.ts";
 import type { Waker } from "../engine/wake.ts";
 import type { Sql } from "../pg/contract.ts";
 import type { Provider } from "./effect/provider.ts";
 import { reconcileEffects } from "./effect/reconcile.ts";
+import type { Reconciliation } from "./reconcile/contract.ts";
+import { makeRegistry } from "./reconcile/registry.ts";
 import type { Announce } from "./reservation/sweep.ts";
 import { sweepReservations } from "./reservation/sweep.ts";
 
@@ -19,28 +21,41 @@ export interface LedgerServiceOptions {
 export interface LedgerService {
   /** Has the provider asked about unknown calls from now on. Answers what ends it. */
   watch(provider: Provider): () => void;
+  /** Has each of them run on its period, in one process of all. Answers what ends it. */
+  register(declared: readonly Reconciliation[]): Promise<() => void>;
   close(): Promise<void>;
 }
 
 const everyMs = 5000;
+const key = "ledger";
 
 export function startLedger({ database, waker, log, announce }: LedgerServiceOptions): LedgerService {
   const providers = new Set<Provider>();
+  const registry = makeRegistry(database, (cause) => log.warn({ cause }, "a reconciliation failed"));
   const onError = (cause: unknown) =>
     log.warn({ cause }, "the ledger's sweep failed and will be tried again");
 
   async function round(): Promise<number> {
     await sweepReservations(database, announce);
     await reconcileEffects(database, [...providers], onError);
+    await registry.look();
     return everyMs;
   }
 
-  const periodic = startPeriodic({ waker, key: "ledger", round, onError });
+  const periodic = startPeriodic({ waker, key, round, onError });
   return {
     watch(provider) {
       providers.add(provider);
       return () => providers.delete(provider);
     },
-    close: periodic.close,
+    async register(declared) {
+      const end = await registry.register(declared);
+      if (declared.length > 0) waker.wake(key);
+      return end;
+    },
+    async close() {
+      await periodic.close();
+      await registry.idle();
+    },
   };
 }

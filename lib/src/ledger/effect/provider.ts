@@ -7,6 +7,7 @@ import type { ProviderOptions } from "./contract.ts";
 import { takeCall } from "./state.ts";
 
 export interface Provider {
+  readonly kind: "provider";
   readonly options: ProviderOptions;
   readonly timeoutMs: number;
   readonly arrivesWithinMs: number;
@@ -40,6 +41,7 @@ export function provider(options: ProviderOptions): Provider {
   const timeoutMs = toMs(options.timeout);
   const arrivesWithinMs = options.arrivesWithin === undefined ? 2 * timeoutMs : toMs(options.arrivesWithin);
   return {
+    kind: "provider",
     options,
     timeoutMs,
     arrivesWithinMs,

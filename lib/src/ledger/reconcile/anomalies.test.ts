@@ -54,7 +54,11 @@ const mend =
     void (await tx.client.query(text.replaceAll("app.", `${kit.schema}.`), [key]));
 
 const decision = { by: "ana", reason: "seen and understood" };
-const owner = "cases-team";
+const shared = {
+  owner: "cases-team",
+  of: { kind: "workflow", name: "CaseActivation" },
+  every: "1h",
+} as const;
 
 /** Finds exactly one, repairs it after approval, and finds none afterwards. Answers how many repairs were announced. */
 async function injectedFoundRepaired(
@@ -97,7 +101,7 @@ describe("R-01 R-02 R-18 the six anomalies", () => {
   test("R-08 an approved case whose workflow is missing is started", async () => {
     await query(`insert into ${kit.schema}.cases values ('c1', 'APPROVED')`);
     const declared = workflowMissing({
-      owner,
+      ...shared,
       accepted: view(`select id as key, status as text from app.cases where status = 'APPROVED'`),
       executions: view(`select id as key, status as text from app.runs`),
       start: mend(`insert into app.runs values ($1, 'RUNNING')`),
@@ -109,7 +113,7 @@ describe("R-01 R-02 R-18 the six anomalies", () => {
   test("R-09 R-14 a complete job whose callback was lost is called back; with an invalid token a person decides", async () => {
     await query(`insert into ${kit.schema}.jobs values ('j1', 'found', 'valid')`);
     const declared = callbackLost({
-      owner,
+      ...shared,
       completedJobs: view(`select id as key, result as text from app.jobs where result is not null`),
       tokens: view(`select id as key, token as text from app.jobs where token is not null`),
       resend: mend(`update app.jobs set token = null where id = $1`),
@@ -125,7 +129,7 @@ describe("R-01 R-02 R-18 the six anomalies", () => {
     await query(`insert into ${kit.schema}.cases values ('c3', 'NOTICE_SENT')`);
     await query(`insert into ${kit.schema}.runs values ('c3', 'SUCCEEDED')`);
     const declared = statusStale({
-      owner,
+      ...shared,
       succeeded: view(`select id as key, 'ACTIVE' as text from app.runs where status = 'SUCCEEDED'`),
       statuses: view(`select id as key, status as text from app.cases`),
       transition: mend(`update app.cases set status = 'ACTIVE' where id = $1 and status = 'NOTICE_SENT'`),
@@ -147,7 +151,7 @@ describe("R-01 R-02 R-18 the six anomalies", () => {
       const hear = () => (unsubscribe(channelName("outbox.published"), hear), resolve());
       subscribe(channelName("outbox.published"), hear);
     });
-    await injectedFoundRepaired(outboxStuck({ owner, olderMs: 60_000 }), row.id as string, published);
+    await injectedFoundRepaired(outboxStuck({ ...shared, olderMs: 60_000 }), row.id as string, published);
     expect(got).toEqual(["x"]);
   });
 
@@ -159,7 +163,7 @@ describe("R-01 R-02 R-18 the six anomalies", () => {
     const id = reserved.status === "conflict" ? expect.unreachable() : reserved.reservation.id;
     await query(`insert into ${kit.schema}.cases values ('c5', 'NUMBER_RESERVED', $1)`, [id]);
     const declared = reservationLapsed({
-      owner,
+      ...shared,
       kind: "case-number",
       dependants: view(
         `select reservation_id as key, id as text from app.cases where status = 'NUMBER_RESERVED'`,
@@ -186,7 +190,7 @@ describe("R-01 R-02 R-18 the six anomalies", () => {
     await charge("p1");
     const row = await findEffect(database, { provider: "bank", operation: "charge", key: "p1" });
     const report = async () => new Map([["p1", { response: { receipt: "r1" }, reference: "r1" }]]);
-    const declared = effectUnrecorded({ owner, provider: bank, operation: "charge", report });
+    const declared = effectUnrecorded({ ...shared, provider: bank, operation: "charge", report });
     await injectedFoundRepaired(declared, row!.id);
     expect(await findEffect(database, { provider: "bank", operation: "charge", key: "p1" })).toMatchObject({
       state: "succeeded",
@@ -223,7 +227,7 @@ describe("what a person decides", () => {
       name,
       invariant: "the index has every document",
       anomaly: "index_stale",
-      owner,
+      ...shared,
       source: async () => new Map(Object.entries(views.source)),
       derived: async () => new Map(Object.entries(views.derived)),
       ...(repairing && {

@@ -6,14 +6,13 @@ import { resultText } from "../canonical.ts";
 import type { EffectRow } from "../effect/contract.ts";
 import type { Provider } from "../effect/provider.ts";
 import { effectById, settleEffect, unknownEffects } from "../effect/store.ts";
-import type { Difference, Reconciliation, View } from "./contract.ts";
+import type { Difference, Reconciliation, ReconciliationOptions, View } from "./contract.ts";
 import { reconciliation } from "./contract.ts";
 
 type Read = (sql: Sql) => Promise<View>;
 type Mend = (tx: Tx, difference: Difference) => Promise<void>;
 
-export interface AnomalyOptions {
-  readonly owner: string;
+export interface AnomalyOptions extends Pick<ReconciliationOptions, "owner" | "of" | "every"> {
   /** Tells several of one kind apart; the anomaly's own name by default. */
   readonly name?: string;
 }

@@ -1,4 +1,5 @@
 // What a reconciliation declares and finds. It never repairs by itself: a person approves each repair.
+import type { Duration } from "../../core/duration.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
 
 /** One side's view of one thing, as text that a person can read in a report. */
@@ -19,6 +20,12 @@ export type Judgement =
   /** They differ, and nobody but a person can say what is true. */
   | "uncertain";
 
+/** What a reconciliation watches over; a declared queue or workflow is one. */
+export interface Workload {
+  readonly kind: "queue" | "workflow" | "application";
+  readonly name: string;
+}
+
 export interface ReconciliationOptions {
   readonly name: string;
   /** What should hold, in words. */
@@ -27,6 +34,10 @@ export interface ReconciliationOptions {
   readonly anomaly: string;
   /** Who is told of it and decides. */
   readonly owner: string;
+  /** The workload beside which it is declared. */
+  readonly of: Workload;
+  /** How often an application that has it runs it, in one process of all. */
+  readonly every: Duration | "on demand";
   /** The truth, by key. */
   readonly source: (sql: Sql) => Promise<View>;
   /** What should follow from it, by key. */

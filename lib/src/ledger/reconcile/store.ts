@@ -1,3 +1,5 @@
+import { toMs } from "../../core/duration.ts";
+import type { Failure } from "../../engine/failure.ts";
 import { statement } from "../../pg/database.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { Decision, Discrepancy, DiscrepancyState, ReconciliationOptions } from "./contract.ts";
@@ -99,3 +101,96 @@ const counts = statement(
 
 export const repairsByAnomaly = (sql: Runner): Promise<{ anomaly: string; count: number }[]> =>
   sql.run<{ anomaly: string; count: number }>(counts);
+
+const register = statement(
+  `insert into tuntas.reconciliation as r (name, invariant, anomaly, owner, of_kind, of_name, every_seconds, registered_at, next_at)
+   select u.*, tuntas.now(), case when u.every is not null then tuntas.now() end
+   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::float8[]) as u(name, invariant, anomaly, owner, kind, of, every)
+   order by u.name
+   on conflict (name) do update set invariant = excluded.invariant, anomaly = excluded.anomaly, owner = excluded.owner,
+     of_kind = excluded.of_kind, of_name = excluded.of_name, every_seconds = excluded.every_seconds, registered_at = excluded.registered_at,
+     next_at = case when excluded.every_seconds is null then null
+       else least(coalesce(r.next_at, excluded.registered_at), excluded.registered_at + make_interval(secs => excluded.every_seconds)) end`,
+);
+
+const secondsOf = ({ every }: ReconciliationOptions): number | null =>
+  every === "on demand" ? null : toMs(every) / 1000;
+
+/** Says what is declared; one that is known keeps its next instant, if its period is not shorter now. */
+export const upsertRegistered = (sql: Runner, declared: readonly ReconciliationOptions[]) =>
+  sql.run(register, [
+    declared.map(({ name }) => name),
+    declared.map(({ invariant }) => invariant),
+    declared.map(({ anomaly }) => anomaly),
+    declared.map(({ owner }) => owner),
+    declared.map(({ of }) => of.kind),
+    declared.map(({ of }) => of.name),
+    declared.map(secondsOf),
+  ]);
+
+// Whoever claims has this long; a run that a dead process left is begun again after it. Two runs at once are harmless.
+const claimSeconds = 300;
+
+const claim = statement(
+  `with due as (
+     select name from tuntas.reconciliation where name = any($1::text[]) and next_at <= tuntas.now() for update skip locked
+   ), claimed as (
+     update tuntas.reconciliation r set next_at = tuntas.now() + make_interval(secs => ${claimSeconds}) from due where r.name = due.name
+     returning r.name
+   )
+   select r.name, r.name in (select name from claimed) as claimed,
+     coalesce(extract(epoch from r.next_at - tuntas.now()), 0)::float8 * 1000 as "nextMs"
+   from tuntas.reconciliation r where r.name = any($1::text[])`,
+);
+
+export interface DueRow {
+  readonly name: string;
+  /** It was due, and is this process's to run. */
+  readonly claimed: boolean;
+  /** When it was next before the claim. */
+  readonly nextMs: number;
+}
+
+export const claimDue = (sql: Runner, names: readonly string[]): Promise<DueRow[]> =>
+  sql.run<DueRow & {}>(claim, [names]);
+
+const ran = statement(
+  `update tuntas.reconciliation set next_at = tuntas.now() + make_interval(secs => every_seconds),
+     failure_code = $2, failure_message = $3, failed_at = case when $2::text is not null then tuntas.now() end where name = $1`,
+);
+
+/** It has run, or could not: the next time is a period from now. */
+export const noteRun = (sql: Runner, name: string, failure: Failure | undefined) =>
+  sql.run(ran, [name, failure?.code ?? null, failure?.message ?? null]);
+
+export interface RegisteredRow {
+  readonly name: string;
+  readonly invariant: string;
+  readonly owner: string;
+  readonly ofKind: string;
+  readonly ofName: string;
+  readonly everyMs: number | null;
+  /** Negative where it is overdue: no process has it registered. */
+  readonly nextMs: number | null;
+  readonly failureCode: string | null;
+  readonly failureMessage: string | null;
+  readonly lastRunAtMs: number | null;
+  readonly compared: number | null;
+  readonly found: number | null;
+  /** What stands and waits for somebody. */
+  readonly standing: number;
+}
+
+const registered = statement(
+  `select r.name, r.invariant, r.owner, r.of_kind as "ofKind", r.of_name as "ofName", r.every_seconds * 1000 as "everyMs",
+     extract(epoch from r.next_at - tuntas.now())::float8 * 1000 as "nextMs", r.failure_code as "failureCode", r.failure_message as "failureMessage",
+     extract(epoch from l.ended_at)::float8 * 1000 as "lastRunAtMs", l.compared::float8 as compared, l.found::float8 as found,
+     (select count(*)::int from tuntas.discrepancy d where d.name = r.name and d.state in ('open', 'manual', 'approved')) as standing
+   from tuntas.reconciliation r left join lateral (
+     select * from tuntas.reconciliation_run x where x.name = r.name order by x.id desc limit 1) l on true
+   order by r.name`,
+);
+
+/** What is registered, when each ran last and is next, and what it has found. */
+export const listRegistered = (sql: Runner): Promise<RegisteredRow[]> =>
+  sql.run<RegisteredRow & {}>(registered);

@@ -1,28 +1,11 @@
 // Who did what to which thing, and why. An operation has one row, which says at any time how far it came.
+import type { AuditEntry } from "../../engine/audit.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
 
-export interface AuditEntry {
-  readonly actor: string;
-  readonly action: string;
-  readonly subject: string;
-  readonly reason: string | null;
-  readonly details: Readonly<Record<string, unknown>>;
-}
-
-const insert = statement(
-  `insert into tuntas.audit (at, actor, action, subject, reason, details) values (tuntas.now(), $1, $2, $3, $4, $5) returning id::text`,
-);
-
-/** Writes the row of an act, and answers its id. */
-export async function writeAudit(sql: Runner, entry: AuditEntry): Promise<string> {
-  const { actor, action, subject, reason, details } = entry;
-  return (
-    await sql.run<{ id: string }>(insert, [actor, action, subject, reason, JSON.stringify(details)])
-  )[0]!.id;
-}
+export { writeAudit, type AuditEntry } from "../../engine/audit.ts";
 
 const update = statement(`update tuntas.audit set details = $2 where id = $1`);
 

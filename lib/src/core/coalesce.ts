@@ -1,9 +1,9 @@
 // Sharing commits is the whole art of speed here: what many callers ask for while one statement is on its way goes
 // into the next one together. Each caller is told about its own item only, after the commit.
 
-export interface CoalesceOptions<Item, Result> {
-  /** Handles all items in one go and answers one result per item, in their order. */
-  readonly flush: (items: readonly Item[]) => Promise<readonly Result[]>;
+export interface GatherOptions<Item> {
+  /** Handles all items in one go, and tells whoever waits for them. Never rejects. */
+  readonly flush: (items: readonly Item[]) => Promise<void>;
   /** The most items of one flush. */
   readonly itemsMax: number;
   /** The most flushes under way at a time. */
@@ -11,44 +11,42 @@ export interface CoalesceOptions<Item, Result> {
   /** Costs at most this much in one flush (bytes, say), as `cost` counts; a single dearer item goes alone. */
   readonly costMax?: number;
   readonly cost?: (item: Item) => number;
+  /**
+   * When the first flush after a rest begins. A microtask, by default: what was asked for at the same moment shares it.
+   * `setImmediate` lets the whole turn of the event loop share it.
+   */
+  readonly schedule?: (begin: () => void) => void;
 }
 
-interface Waiting<Item, Result> {
-  readonly item: Item;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (cause: unknown) => void;
-}
-
-export interface Coalescer<Item, Result> {
-  add(item: Item): Promise<Result>;
+export interface Gatherer<Item> {
+  add(item: Item): void;
   /** Resolves once nothing waits and nothing is under way. */
   idle(): Promise<void>;
 }
 
-export function coalescer<Item, Result>(options: CoalesceOptions<Item, Result>): Coalescer<Item, Result> {
-  const { flush, itemsMax, flushesMax, costMax = Infinity, cost = () => 0 } = options;
-  let waiting: Waiting<Item, Result>[] = [];
+/** Gathers items into shared flushes, without a promise for each. */
+export function gatherer<Item>(options: GatherOptions<Item>): Gatherer<Item> {
+  const { flush, itemsMax, flushesMax, costMax = Infinity, cost, schedule = queueMicrotask } = options;
+  let waiting: Item[] = [];
   let underWay = 0;
   let scheduled = false;
   let idlers: (() => void)[] = [];
 
-  function take(): Waiting<Item, Result>[] {
-    let count = 0;
-    for (let sum = 0; count < waiting.length && count < itemsMax; count++) {
-      sum += cost(waiting[count]!.item);
-      if (sum > costMax && count > 0) break;
+  /** How many of those that wait go into the next flush. */
+  function countNext(): number {
+    const most = Math.min(waiting.length, itemsMax);
+    if (!cost) return most;
+    let sum = 0;
+    for (let count = 0; count < most; count++) {
+      sum += cost(waiting[count]!);
+      if (sum > costMax && count > 0) return count;
     }
-    const batch = waiting.slice(0, count);
-    waiting = waiting.slice(count);
-    return batch;
+    return most;
   }
 
-  async function run(batch: Waiting<Item, Result>[]): Promise<void> {
+  async function run(items: readonly Item[]): Promise<void> {
     try {
-      const results = await flush(batch.map((entry) => entry.item));
-      batch.forEach((entry, index) => entry.resolve(results[index]!));
-    } catch (cause) {
-      batch.forEach((entry) => entry.reject(cause));
+      await flush(items);
     } finally {
       underWay--;
       pump();
@@ -59,7 +57,7 @@ export function coalescer<Item, Result>(options: CoalesceOptions<Item, Result>):
     scheduled = false;
     while (waiting.length > 0 && underWay < flushesMax) {
       underWay++;
-      void run(take());
+      void run(waiting.splice(0, countNext()));
     }
     if (waiting.length === 0 && underWay === 0) {
       for (const resolve of idlers) resolve();
@@ -69,17 +67,56 @@ export function coalescer<Item, Result>(options: CoalesceOptions<Item, Result>):
 
   return {
     add(item) {
-      return new Promise((resolve, reject) => {
-        waiting.push({ item, resolve, reject });
-        if (scheduled || underWay >= flushesMax) return;
-        scheduled = true;
-        // A microtask lets everything that was asked for in the same turn share the first flush.
-        queueMicrotask(pump);
-      });
+      waiting.push(item);
+      if (scheduled || underWay >= flushesMax) return;
+      scheduled = true;
+      schedule(pump);
     },
     idle: () =>
       waiting.length === 0 && underWay === 0
         ? Promise.resolve()
         : new Promise((resolve) => idlers.push(resolve)),
+  };
+}
+
+export interface CoalesceOptions<Item, Result> extends Omit<GatherOptions<never>, "flush" | "cost"> {
+  /** Handles all items in one go and answers one result per item, in their order. */
+  readonly flush: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly cost?: (item: Item) => number;
+}
+
+export interface Coalescer<Item, Result> {
+  add(item: Item): Promise<Result>;
+  /** Resolves once nothing waits and nothing is under way. */
+  idle(): Promise<void>;
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (cause: unknown) => void;
+}
+
+/** Gathers items into shared flushes; each caller gets a promise for the result of its own. */
+export function coalescer<Item, Result>(options: CoalesceOptions<Item, Result>): Coalescer<Item, Result> {
+  const { flush, cost, ...limits } = options;
+
+  async function flushAll(entries: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await flush(entries.map((entry) => entry.item));
+      entries.forEach((entry, index) => entry.resolve(results[index]!));
+    } catch (cause) {
+      entries.forEach((entry) => entry.reject(cause));
+    }
+  }
+
+  const gathered = gatherer<Waiting<Item, Result>>({
+    ...limits,
+    flush: flushAll,
+    ...(cost && { cost: ({ item }: Waiting<Item, Result>) => cost(item) }),
+  });
+  return {
+    add: (item) => new Promise((resolve, reject) => gathered.add({ item, resolve, reject })),
+    idle: gathered.idle,
   };
 }

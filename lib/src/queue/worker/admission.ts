@@ -47,13 +47,23 @@ export function makeAdmission(deps: AdmissionDeps): Admission {
     slots.free(item.slot);
   }
 
-  async function take(held: HeldMessage): Promise<Taken | undefined> {
+  type Entry = Taken | undefined;
+
+  function take(held: HeldMessage): Entry | Promise<Entry> {
     const slot = slots.take(held.queueId, held.id, held.fence);
-    if (slot === undefined) await putBack(held, elsewhereMs());
-    return slot === undefined ? undefined : takeIn(worker, held, slot);
+    if (slot === undefined) return putBack(held, elsewhereMs()).then(() => undefined);
+    return takeIn(worker, held, slot);
+  }
+
+  /** Waits only where it must: for an asynchronous schema, or for a message that goes back. */
+  async function takeAll(messages: readonly HeldMessage[]): Promise<Taken[]> {
+    const entries = messages.map(take);
+    const all = entries.some((entry) => entry instanceof Promise) ? await Promise.all(entries) : entries;
+    return all.filter((entry) => entry !== undefined) as Taken[];
   }
 
   async function withoutDuplicates(items: readonly Taken[]): Promise<Taken[]> {
+    if (worker.options.idempotencyKey === "none") return [...items];
     const commands = items.flatMap((item) => item.command ?? []);
     if (commands.length === 0) return [...items];
     const keys = commands.map((command) => command.key);
@@ -74,6 +84,7 @@ export function makeAdmission(deps: AdmissionDeps): Admission {
   }
 
   async function withLocks(items: readonly Taken[]): Promise<Taken[]> {
+    if (!worker.options.lock) return [...items];
     const claims: EntityClaim[] = items.flatMap(({ held, lockKey }) =>
       lockKey === undefined ? [] : { queueId: held.queueId, id: held.id, fence: held.fence, lockKey },
     );
@@ -87,7 +98,7 @@ export function makeAdmission(deps: AdmissionDeps): Admission {
   return {
     giveBack,
     async admit(messages) {
-      const taken = (await Promise.all(messages.map(take))).filter((item) => item !== undefined);
+      const taken = await takeAll(messages);
       try {
         return await withLocks(await withoutDuplicates(taken));
       } catch (cause) {

@@ -22,7 +22,7 @@ import type { Failure } from "../store/settle.ts";
 import { AttemptContext } from "./context.ts";
 import type { Taken } from "./intake.ts";
 import type { Settler } from "./settler.ts";
-import { openTransaction, type Ending } from "./transaction.ts";
+import type { Ending } from "./transaction.ts";
 import type { Writer } from "./writes.ts";
 
 export interface AttemptDeps {
@@ -38,107 +38,143 @@ export interface AttemptDeps {
   readonly wake: () => void;
 }
 
-export interface Attempt {
-  /** Resolves once its outcome is written, or was found to be nobody's business any more. Never rejects. */
-  readonly settled: Promise<void>;
-  /** Aborts the handler and gives the message back at once. */
-  abandon(): Promise<void>;
-  /** Aborts the handler; the message belongs to somebody else. */
-  lose(): void;
+/** Whoever runs attempts hears of each twice, once each. */
+export interface AttemptOwner {
+  /** The handler no longer occupies its place. */
+  handled(attempt: Attempt): void;
+  /** Its outcome is written, or was found to be nobody's business any more. */
+  settled(attempt: Attempt): void;
 }
 
-/** Begins the attempt; `handled` is called once, when the handler no longer occupies its place. */
-export function runAttempt(deps: AttemptDeps, item: Taken, handled: () => void): Attempt {
-  const { queue, worker, timeoutMs } = deps;
-  const startedAt = performance.now();
-  const context = makeContext(deps, item);
-  let over = false;
-  let timer: NodeJS.Timeout | undefined;
-  let resolveSettled!: () => void;
-  const settled = new Promise<void>((resolve) => (resolveSettled = resolve));
+// A class, because there is one for each message: its methods cost nothing, where closures would be made anew.
+export class Attempt {
+  readonly item: Taken;
+  readonly startedAt = performance.now();
+  private readonly deps: AttemptDeps;
+  private readonly owner: AttemptOwner;
+  private readonly context: AttemptContext;
+  private over = false;
+  private awaiting: (() => void) | undefined;
 
-  function end(write: () => Promise<void>): void {
-    if (over) return;
-    over = true;
-    clearTimeout(timer);
-    context.end();
-    void invoke(write)
-      .catch((cause: unknown) => settleFailed(deps, item, cause))
-      .catch((cause: unknown) =>
-        deps.log.error(
-          { cause, queue: queue.name, messageId: item.held.messageId },
-          "could not write an outcome; the message will come back",
-        ),
-      )
-      .finally(resolveSettled);
-    handled();
+  constructor(deps: AttemptDeps, item: Taken, owner: AttemptOwner) {
+    this.deps = deps;
+    this.item = item;
+    this.owner = owner;
+    this.context = new AttemptContext(deps, item);
   }
 
-  const durationMs = () => performance.now() - startedAt;
-  const returned = (value: unknown) =>
-    end(() =>
-      settleReturned(deps, item, context, { outcome: outcomeOfReturned(value), durationMs: durationMs() }),
-    );
-  const threw = (cause: unknown) =>
-    end(() =>
-      settleThrown(deps, item, context, { outcome: outcomeOfThrown(cause), durationMs: durationMs() }),
-    );
+  /** Calls the handler; nothing ends before the caller's turn is over. */
+  begin(): void {
+    const { input } = this.item;
+    if ("outcome" in input)
+      queueMicrotask(() => this.end(() => settleOutcome(this.deps, this.item, input.outcome, 0)));
+    else
+      this.call(input.value).then(
+        (value) => this.returned(value),
+        (cause: unknown) => this.threw(cause),
+      );
+  }
 
-  function expire(): void {
+  /** The attempt is past its time. */
+  expire(): void {
+    const { queue, worker } = this.deps;
     const cause = queueErrors.error(
       "TUNTAS_ATTEMPT_TIMEOUT",
       `the handler of ${queue.name} took longer than ${worker.options.timeout}`,
     );
-    context.abort(cause);
-    threw(cause);
+    this.context.abort(cause);
+    this.threw(cause);
   }
 
-  if ("outcome" in item.input) {
-    const { outcome } = item.input;
-    // In a later turn, so that the caller has noted the attempt before it ends.
-    queueMicrotask(() => end(() => settleOutcome(deps, item, outcome, 0)));
-  } else {
-    timer = setTimeout(expire, Math.min(timeoutMs, 2 ** 31 - 1));
-    void invoke(() => worker.options.handle((item.input as { value: unknown }).value, context)).then(
-      returned,
-      threw,
-    );
+  /** Aborts the handler and gives the message back at once; resolves once that is written. */
+  async abandon(): Promise<void> {
+    const settled = new Promise<void>((resolve) => (this.awaiting = resolve));
+    this.context.abort(new Error("the process stops"));
+    this.end(async () => {
+      await this.undo();
+      await this.deps.settler.retry({ ...this.item.held, delayMs: 0 }, this.deps.queue.fifo);
+    });
+    await settled;
   }
 
-  const undo = () => context.transaction?.rollback() ?? Promise.resolve();
-  return {
-    settled,
-    async abandon() {
-      context.abort(new Error("the process stops"));
-      end(async () => {
-        await undo();
-        await deps.settler.retry({ ...item.held, delayMs: 0 }, queue.fifo);
-      });
-      await settled;
-    },
-    lose() {
-      context.abort(queueErrors.error("TUNTAS_CLAIM_LOST", "the message belongs to another owner now"));
-      end(undo);
-    },
-  };
-}
+  /** Aborts the handler; the message belongs to somebody else. */
+  lose(): void {
+    this.context.abort(queueErrors.error("TUNTAS_CLAIM_LOST", "the message belongs to another owner now"));
+    this.end(() => this.undo());
+  }
 
-/** Calls it in a promise, so that a throw of a plain function and a rejection are one. */
-async function invoke<T>(work: () => T): Promise<Awaited<T>> {
-  return await work();
-}
+  /** A throw of a plain function and a rejection are one. */
+  private call(value: unknown): Promise<unknown> {
+    try {
+      return Promise.resolve(this.deps.worker.options.handle(value, this.context));
+    } catch (cause) {
+      return Promise.reject(cause as Error);
+    }
+  }
 
-function makeContext(deps: AttemptDeps, item: Taken): AttemptContext {
-  const { database, queue, log, timeoutMs } = deps;
-  return new AttemptContext({
-    message: item.held,
-    correlationId: item.correlationId,
-    log,
-    queueName: queue.name,
-    database,
-    openTransaction: () =>
-      openTransaction({ database, claim: item.held, fifo: queue.fifo, command: item.command, timeoutMs }),
-  });
+  private returned(value: unknown): void {
+    const outcome = outcomeOfReturned(value);
+    if (outcome === done && this.context.wroteNothing) this.acknowledge();
+    else this.end(() => settleReturned(this.deps, this.item, this.context, this.result(outcome)));
+  }
+
+  private threw(cause: unknown): void {
+    this.end(() => settleThrown(this.deps, this.item, this.context, this.result(outcomeOfThrown(cause))));
+  }
+
+  private result(outcome: Outcome): Result {
+    return { outcome, durationMs: performance.now() - this.startedAt };
+  }
+
+  /** From here on nothing more of the handler's is written; false if that was so already. */
+  private close(): boolean {
+    if (this.over) return false;
+    this.over = true;
+    this.context.end();
+    return true;
+  }
+
+  /** The way of most messages: done, with nothing to commit but the acknowledgement. */
+  private acknowledge(): void {
+    if (!this.close()) return;
+    const { deps, item } = this;
+    const durationMs = performance.now() - this.startedAt;
+    const { queueId, id, fence } = item.held;
+    deps.settler.acknowledge({ queueId, id, fence, command: item.command }, deps.queue.fifo, (ending) => {
+      if (typeof ending === "object") return this.write(() => Promise.reject(ending.failure as Error));
+      announceEnd(deps, item, { outcome: done, durationMs }, ending);
+      this.settle();
+    });
+    this.owner.handled(this);
+  }
+
+  private end(write: () => Promise<void>): void {
+    if (!this.close()) return;
+    this.write(write);
+    this.owner.handled(this);
+  }
+
+  private write(write: () => Promise<void>): void {
+    const { deps, item } = this;
+    void write()
+      .catch((cause: unknown) => settleFailed(deps, item, cause))
+      .catch((cause: unknown) =>
+        deps.log.error(
+          { cause, queue: deps.queue.name, messageId: item.held.messageId },
+          "could not write an outcome; the message will come back",
+        ),
+      )
+      .finally(() => this.settle());
+  }
+
+  private settle(): void {
+    this.owner.settled(this);
+    this.awaiting?.();
+  }
+
+  private undo(): Promise<void> {
+    return this.context.transaction?.rollback() ?? Promise.resolve();
+  }
 }
 
 // The database's fault, not the message's, so it does not wait longer each time. Where the commit did take place after
@@ -235,8 +271,7 @@ export async function settleOutcome(
 ): Promise<void> {
   const settlement = decide(outcome, item.held.receives, deps.policy, Math.random());
   const moved = await writeSettlement(deps, item, settlement, outcome);
-  if (moved) announce(deps, item, outcome, durationMs);
-  else announceLost(deps, item);
+  announceEnd(deps, item, { outcome, durationMs }, moved);
 }
 
 /** An outcome that cannot be written is a failure like any other: counted, tried again, and dead in the end. */
@@ -284,6 +319,11 @@ function failureOf({ kind, code, message }: Outcome, schemaVersion: string | nul
     fingerprint: storable(fingerprint(code, message), 200),
     schemaVersion: schemaVersion === null ? null : storable(schemaVersion, 100),
   };
+}
+
+function announceEnd(deps: AttemptDeps, item: Taken, { outcome, durationMs }: Result, moved: boolean): void {
+  if (moved) announce(deps, item, outcome, durationMs);
+  else announceLost(deps, item);
 }
 
 function announce({ queue, log }: AttemptDeps, item: Taken, outcome: Outcome, durationMs: number): void {

@@ -1,10 +1,12 @@
 // What a handler gets beside its message. Everything that costs something is made at its first use.
 import type { Log } from "../../engine/log.ts";
 import type { Sql } from "../../pg/contract.ts";
+import type { Database } from "../../pg/database.ts";
 import { handlerErrors, type HandlerTx, type Write } from "../../engine/handler/contract.ts";
 import { handedOver } from "../../engine/handler/control.ts";
-import type { HeldMessage } from "../contract.ts";
-import type { HandlerTransaction } from "./transaction.ts";
+import type { QueueRecord } from "../contract.ts";
+import type { Taken } from "./intake.ts";
+import { openTransaction, type HandlerTransaction } from "./transaction.ts";
 
 export interface Context {
   /**
@@ -32,31 +34,45 @@ export interface Context {
   readonly sentAtMs: number;
 }
 
-export interface ContextParts {
-  readonly message: HeldMessage;
-  readonly correlationId: string | undefined;
+/** What a context needs of its worker. */
+export interface ContextDeps {
+  readonly database: Database;
   readonly log: Log;
-  readonly queueName: string;
-  readonly database: Sql;
-  readonly openTransaction: () => HandlerTransaction;
+  readonly queue: QueueRecord;
+  readonly timeoutMs: number;
 }
+
+const noWrites: readonly Write[] = [];
 
 /** The context of one attempt, with what the worker needs of it afterwards. */
 export class AttemptContext implements Context {
-  readonly writes: Write[] = [];
   transaction: HandlerTransaction | undefined;
-  private readonly parts: ContextParts;
+  private readonly deps: ContextDeps;
+  private readonly item: Taken;
+  private handed: Write[] | undefined;
   private controller: AbortController | undefined;
   private reason: unknown;
   private ended = false;
 
-  constructor(parts: ContextParts) {
-    this.parts = parts;
+  constructor(deps: ContextDeps, item: Taken) {
+    this.deps = deps;
+    this.item = item;
+  }
+
+  get writes(): readonly Write[] {
+    return this.handed ?? noWrites;
+  }
+
+  /** Whether nothing of the handler's is to be committed. */
+  get wroteNothing(): boolean {
+    return this.transaction === undefined && this.handed === undefined;
   }
 
   get tx(): HandlerTx {
     if (!this.transaction) {
-      this.transaction = this.parts.openTransaction();
+      const { database, queue, timeoutMs } = this.deps;
+      const { held, command } = this.item;
+      this.transaction = openTransaction({ database, claim: held, fifo: queue.fifo, command, timeoutMs });
       if (this.ended) void this.transaction.rollback();
     }
     return this.transaction.tx;
@@ -67,7 +83,7 @@ export class AttemptContext implements Context {
   }
 
   get database(): Sql {
-    return this.parts.database;
+    return this.deps.database;
   }
 
   get signal(): AbortSignal {
@@ -77,42 +93,43 @@ export class AttemptContext implements Context {
   }
 
   get log(): Log {
-    const { log, queueName, message, correlationId } = this.parts;
+    const { log, queue } = this.deps;
+    const { held, correlationId } = this.item;
     return log.child({
-      queue: queueName,
-      messageId: message.messageId,
+      queue: queue.name,
+      messageId: held.messageId,
       ...(correlationId !== undefined && { correlationId }),
     });
   }
 
   get attempt(): number {
-    return this.parts.message.receives;
+    return this.item.held.receives;
   }
 
   get messageId(): string {
-    return this.parts.message.messageId;
+    return this.item.held.messageId;
   }
 
   get caller(): string {
-    return this.parts.message.messageId;
+    return this.item.held.messageId;
   }
 
   get correlationId(): string | undefined {
-    return this.parts.correlationId;
+    return this.item.correlationId;
   }
 
   get groupId(): string | undefined {
-    return this.parts.message.groupId ?? undefined;
+    return this.item.held.groupId ?? undefined;
   }
 
   get sentAtMs(): number {
-    return this.parts.message.sentAtMs;
+    return this.item.held.sentAtMs;
   }
 
   write(text: string, values: readonly unknown[] = []): void {
     if (this.ended)
       throw handlerErrors.error("TUNTAS_TX_CLOSED", "ctx.write was used after its attempt had ended");
-    this.writes.push(handedOver(text, values));
+    (this.handed ??= []).push(handedOver(text, values));
   }
 
   /** From now on nothing more of the handler's may be written. */

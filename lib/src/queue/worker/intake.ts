@@ -1,6 +1,6 @@
 // From a received text to what a handler takes: parse, check the version, validate, derive the keys. What cannot become
 // that is poison, with the reason; it never reaches the handler.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { describeIssues, type SchemaResult } from "../../core/schema.ts";
 import { isStorable } from "../../core/text.ts";
 import type { HeldMessage } from "../contract.ts";
@@ -22,12 +22,15 @@ export interface Taken {
 // Longer than any message lives (14 days, and 14 more as a dead letter), so that a replay still finds its key.
 const commandRetentionSeconds = 30 * 86_400;
 
+type Keys = Pick<Taken, "command" | "lockKey">;
+type Parsed = { readonly value: unknown } | { readonly outcome: Outcome };
+
 const bad = (code: string, message: string): { outcome: Outcome } => ({
   outcome: new Outcome("poison", code, message),
 });
 
 /** The body as JSON. `__proto__` stays an ordinary key, as JSON.parse makes it. */
-function parse(body: string): { value: unknown } | { outcome: Outcome } {
+function parse(body: string): Parsed {
   try {
     return { value: JSON.parse(body) };
   } catch (cause) {
@@ -54,7 +57,7 @@ function checkVersion(
   );
 }
 
-const judged = (result: SchemaResult<unknown>): { value: unknown } | { outcome: Outcome } =>
+const judged = (result: SchemaResult<unknown>): Parsed =>
   result.issues ? bad("TUNTAS_MESSAGE_INVALID", describeIssues(result.issues)) : { value: result.value };
 
 /** SQS's correlationId attribute, as the sender gave it; whoever writes in SQL may have given anything. */
@@ -81,13 +84,13 @@ function keysOf(
   { queue, options }: WorkerDefinition,
   value: unknown,
   body: string,
-): Pick<Taken, "command" | "lockKey"> | { outcome: Outcome } {
+): Keys | { outcome: Outcome } {
   const lockKey = options.lock?.(value);
   if (options.lock && !isKey(lockKey)) return badKey("lock", lockKey);
   if (options.idempotencyKey === "none") return { command: undefined, lockKey };
   const key = options.idempotencyKey(value);
   if (!isKey(key)) return badKey("idempotencyKey", key);
-  const requestHash = createHash("sha256").update(body).digest("base64url");
+  const requestHash = hash("sha256", body, "base64url");
   return {
     command: { scope: `queue:${queue.name}`, key, requestHash, retentionSeconds: commandRetentionSeconds },
     lockKey,
@@ -100,48 +103,49 @@ const badKey = (name: string, key: unknown) =>
     `${name} gave no key for the message: expected 1 to ${keyBytesMax} bytes of text, got ${describeKey(key)}`,
   );
 
-function finish(
-  worker: WorkerDefinition,
-  held: HeldMessage,
-  slot: number,
-  parsed: { value: unknown } | { outcome: Outcome },
-  schemaVersion: string | null,
-): Taken {
-  const base = { held, slot, correlationId: correlationOf(held.attributes), schemaVersion };
-  if ("outcome" in parsed) return { ...base, input: parsed, command: undefined, lockKey: undefined };
-  const keys = keysOf(worker, parsed.value, held.body);
-  if ("outcome" in keys) return { ...base, input: keys, command: undefined, lockKey: undefined };
-  return { ...base, input: parsed, ...keys };
-}
-
 const threw = (cause: unknown): { outcome: Outcome } =>
   bad("TUNTAS_MESSAGE_INVALID", `the schema or a key function threw: ${outcomeOfThrown(cause).message}`);
 
-type Finish = (parsed: { value: unknown } | { outcome: Outcome }, version: string | null) => Taken;
+const noKeys: Keys = { command: undefined, lockKey: undefined };
+
+function keysOrThrew(worker: WorkerDefinition, value: unknown, body: string): Keys | { outcome: Outcome } {
+  try {
+    return keysOf(worker, value, body);
+  } catch (cause) {
+    return threw(cause);
+  }
+}
+
+/** A message on its way through the worker's checks. */
+interface Passing {
+  readonly worker: WorkerDefinition;
+  readonly held: HeldMessage;
+  readonly slot: number;
+}
+
+function finish({ worker, held, slot }: Passing, parsed: Parsed, schemaVersion: string | null): Taken {
+  const keys = "outcome" in parsed ? noKeys : keysOrThrew(worker, parsed.value, held.body);
+  const [input, { command, lockKey }] = "outcome" in keys ? [keys, noKeys] : [parsed, keys];
+  const correlationId = correlationOf(held.attributes);
+  return { held, slot, correlationId, schemaVersion, input, command, lockKey };
+}
 
 /** Makes of a held message what the worker goes on with; answers at once unless the schema is asynchronous. */
 export function takeIn(worker: WorkerDefinition, held: HeldMessage, slot: number): Taken | Promise<Taken> {
-  const finishWith: Finish = (parsed, version) => {
-    try {
-      return finish(worker, held, slot, parsed, version);
-    } catch (cause) {
-      return finish(worker, held, slot, threw(cause), version);
-    }
-  };
+  const passing = { worker, held, slot };
   const parsed = parse(held.body);
-  if ("outcome" in parsed) return finishWith(parsed, null);
-  return validate(worker.queue, parsed.value, finishWith);
+  if ("outcome" in parsed) return finish(passing, parsed, null);
+  const version = versionOf(parsed.value);
+  const judgement = checkVersion(worker.queue, version) ?? validate(worker.queue, parsed.value);
+  if (!(judgement instanceof Promise)) return finish(passing, judgement, version);
+  return judgement.then((judged) => finish(passing, judged, version));
 }
 
-function validate(queue: QueueDefinition, value: unknown, finishWith: Finish): Taken | Promise<Taken> {
-  const version = versionOf(value);
-  const refused = checkVersion(queue, version);
-  if (refused) return finishWith(refused, version);
+function validate(queue: QueueDefinition, value: unknown): Parsed | Promise<Parsed> {
   try {
     const result = queue.options.message["~standard"].validate(value);
-    if (!(result instanceof Promise)) return finishWith(judged(result), version);
-    return result.then(judged, threw).then((judgement) => finishWith(judgement, version));
+    return result instanceof Promise ? result.then(judged).catch(threw) : judged(result);
   } catch (cause) {
-    return finishWith(threw(cause), version);
+    return threw(cause);
   }
 }

@@ -13,7 +13,8 @@ import { backoffOf } from "../declaration.ts";
 import { duplicate } from "../../core/outcome.ts";
 import { claimCapped, claimFifoMessages } from "../store/claim.ts";
 import { elsewhereMs, makeAdmission } from "./admission.ts";
-import { runAttempt, settleOutcome, type AttemptDeps } from "./attempt.ts";
+import { Attempt, settleOutcome, type AttemptDeps, type AttemptOwner } from "./attempt.ts";
+import { makeDeadline } from "./deadline.ts";
 import type { Taken } from "./intake.ts";
 import { makePace } from "./pace.ts";
 import type { Settler } from "./settler.ts";
@@ -66,7 +67,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   const pace = makePace(concurrency, options.globalConcurrency !== undefined);
   const bell = makeBell(context.waker, readyKey(queue.id));
   const buffer: Taken[] = [];
-  const running = new Map<Taken, ReturnType<typeof runAttempt>>();
+  const running = new Set<Attempt>();
   const activeKeys = new Set<string>();
   let stopping = false;
   let arriving = 0;
@@ -77,6 +78,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   const idlers: (() => void)[] = [];
 
   const attemptDeps = attemptDepsOf(deps, worker, queue);
+  const deadline = makeDeadline(running, attemptDeps.timeoutMs);
   const admission = makeAdmission({ ...attemptDeps, slots, endDuplicate });
 
   // ---- claiming
@@ -162,26 +164,30 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
       return;
     }
     if (key !== undefined) activeKeys.add(key);
-    const attempt = runAttempt(attemptDeps, item, () => finish(item));
-    running.set(item, attempt);
+    const attempt = new Attempt(attemptDeps, item, owner);
+    running.add(attempt);
+    deadline.begun();
+    attempt.begin();
   }
 
   /** The handler has ended: its place is free, also while its outcome is still being written. */
-  function finish(item: Taken): void {
-    const attempt = running.get(item);
-    running.delete(item);
+  function handled(attempt: Attempt): void {
+    running.delete(attempt);
     pace.ended();
     settling++;
-    void attempt!.settled.then(() => {
-      settling--;
-      if (item.command) activeKeys.delete(item.command.key);
-      release(item);
-      // Whoever found the cap reached, here or elsewhere, may claim now.
-      if (options.globalConcurrency !== undefined) attemptDeps.wake();
-      if (stopping) pump();
-    });
     pump();
   }
+
+  function settled({ item }: Attempt): void {
+    settling--;
+    if (item.command) activeKeys.delete(item.command.key);
+    release(item);
+    // Whoever found the cap reached, here or elsewhere, may claim now.
+    if (options.globalConcurrency !== undefined) attemptDeps.wake();
+    if (stopping) pump();
+  }
+
+  const owner: AttemptOwner = { handled, settled };
 
   // ---- stopping
 
@@ -206,12 +212,13 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     },
     drained: () => (isDrained() ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
     async abandon() {
-      await Promise.all([...running.values()].map((attempt) => attempt.abandon()));
+      await Promise.all([...running].map((attempt) => attempt.abandon()));
+      deadline.close();
     },
     lose() {
       losses++;
       for (const item of buffer.splice(0)) release(item);
-      for (const attempt of running.values()) attempt.lose();
+      for (const attempt of running) attempt.lose();
     },
   };
 }

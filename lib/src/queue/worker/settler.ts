@@ -1,5 +1,5 @@
 // Writing what attempts came to: many of them in one commit, each told whether its own message moved.
-import { coalescer, type Coalescer } from "../../core/coalesce.ts";
+import { gatherer, type Gatherer } from "../../core/coalesce.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { leaseMs } from "../../engine/presence.ts";
 import { isTransient } from "../../pg/faults.ts";
@@ -14,20 +14,23 @@ type Store<Item> = (
   items: readonly Item[],
 ) => Promise<{ id: string; queueId: number; groupId: string | null }[]>;
 
+/** Whether the message moved (another owner may have it), or why its statement failed. */
+export type Ending = boolean | { readonly failure: unknown };
+type Told = (ending: Ending) => void;
+type After<Item> = (items: readonly Item[]) => void;
+
 /** One way to end, for standard and for FIFO queues. Resolves to false where another owner has the message. */
 export type End<Item> = (item: Item, fifo: boolean) => Promise<boolean>;
 
 export interface Settler {
+  /** Ends a message whose work is done, and calls back; without a promise, because every message comes this way. */
+  readonly acknowledge: (item: Done, fifo: boolean, told: Told) => void;
   readonly done: End<Done>;
   readonly retry: End<Retry>;
   readonly quarantine: End<Ended>;
   readonly reject: End<Ended>;
   idle(): Promise<void>;
 }
-
-/** Whether it moved, or why its statement failed. */
-type Ending = boolean | { readonly failure: unknown };
-type After<Item> = (items: readonly Item[]) => void;
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -48,50 +51,64 @@ export async function persist<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+interface Waiting<Item> {
+  readonly item: Item;
+  readonly told: Told;
+}
+
+/** A promise of what the callback gets. */
+function promised(ask: (told: Told) => void): Promise<boolean> {
+  return new Promise((resolve, reject) =>
+    ask((ending) => (typeof ending === "object" ? reject(ending.failure) : resolve(ending))),
+  );
+}
+
 export function makeSettler(context: QueueContext): Settler {
   const { database, due } = context;
-  const all: Pick<Coalescer<never, never>, "idle">[] = [];
+  const all: Pick<Gatherer<never>, "idle">[] = [];
 
   function makeEnd<Item extends Claim>(store: Store<Item>, fifo: boolean, after?: After<Item>) {
-    async function write(items: readonly Item[]): Promise<Ending[]> {
+    async function write(waiting: readonly Waiting<Item>[]): Promise<void> {
+      const items = waiting.map((entry) => entry.item);
       const rows = await persist(() =>
         fifo ? settleFifo(database, (tx) => store(tx, items)) : store(database, items),
       );
-      const queueIds = rows.map((row) => row.queueId);
-      if (fifo) wakeQueues(context, queueIds);
+      if (fifo)
+        wakeQueues(
+          context,
+          rows.map((row) => row.queueId),
+        );
       after?.(items);
-      const moved = new Set(rows.map((row) => row.id));
-      return items.map((item) => moved.has(item.id));
+      // Usually all moved, and then nobody needs looking up.
+      const moved = rows.length === items.length ? undefined : new Set(rows.map((row) => row.id));
+      for (const { item, told } of waiting) told(moved?.has(item.id) ?? true);
     }
 
-    /** One item may have failed the statement of all: alone, each answers for itself. */
-    const alone = (item: Item): Promise<Ending> =>
-      write([item]).then(
-        ([ending]) => ending!,
-        (failure: unknown) => ({ failure }),
-      );
-
-    async function flush(items: readonly Item[]): Promise<Ending[]> {
+    async function flush(waiting: readonly Waiting<Item>[]): Promise<void> {
       try {
-        return await write(items);
-      } catch (cause) {
-        if (items.length === 1 || isTransient(cause)) throw cause;
-        return Promise.all(items.map(alone));
+        await write(waiting);
+      } catch (failure) {
+        const shared = waiting.length > 1 && !isTransient(failure);
+        // One item may have failed the statement of all: alone, each answers for itself.
+        if (shared) await Promise.all(waiting.map((entry) => flush([entry])));
+        else for (const { told } of waiting) told({ failure });
       }
     }
 
-    const made = coalescer<Item, Ending>({ itemsMax: 500, flushesMax: 2, flush });
+    // A turn of the event loop carries many short handlers to their ends; they share one commit.
+    const made = gatherer<Waiting<Item>>({ itemsMax: 500, flushesMax: 2, flush, schedule: setImmediate });
     all.push(made);
     return made;
   }
 
-  function end<Item extends Claim>(store: Store<Item>, after?: After<Item>): End<Item> {
+  function tell<Item extends Claim>(store: Store<Item>, after?: After<Item>) {
     const [standard, fifo] = [makeEnd(store, false, after), makeEnd(store, true, after)];
-    return async (item, grouped) => {
-      const ending = await (grouped ? fifo : standard).add(item);
-      if (typeof ending === "object") throw ending.failure;
-      return ending;
-    };
+    return (item: Item, grouped: boolean, told: Told) => (grouped ? fifo : standard).add({ item, told });
+  }
+
+  function end<Item extends Claim>(store: Store<Item>, after?: After<Item>): End<Item> {
+    const ask = tell(store, after);
+    return (item, grouped) => promised((told) => ask(item, grouped, told));
   }
 
   function afterRetry(items: readonly Retry[]): void {
@@ -103,8 +120,10 @@ export function makeSettler(context: QueueContext): Settler {
     );
   }
 
+  const acknowledge = tell(settleDone);
   return {
-    done: end(settleDone),
+    acknowledge,
+    done: (item, grouped) => promised((told) => acknowledge(item, grouped, told)),
     retry: end(settleRetry, afterRetry),
     quarantine: end(settleQuarantine),
     reject: end(settleReject),

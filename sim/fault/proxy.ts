@@ -1,0 +1,196 @@
+// A wire between a process and PostgreSQL that can be cut at the worst instant. It knows just enough of the protocol to
+// see where a message ends, what commits, and what is a notification.
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+
+/** What the wire does to the next commit: the server never sees it, or the client never hears of it. */
+export type Cut = "before commit" | "after commit";
+
+export type Notifications = "pass" | "lost" | "doubled";
+
+export interface Wire extends AsyncDisposable {
+  readonly url: string;
+  notifications: Notifications;
+  /** Cuts the connection that commits next, before or after; answers once it is done. */
+  cutNext(cut: Cut): void;
+  /** Lets nothing through for a while, as a broken network does, and nobody is told. */
+  partition(ms: number): void;
+  /** Closes every connection at once. */
+  reset(): void;
+  /** No cut is waiting, notifications pass, and the partition is over. */
+  heal(): void;
+  /** The ports that the server sees this wire's connections come from. */
+  serverPorts(): number[];
+}
+
+const notification = "A".charCodeAt(0);
+const readyForQuery = "Z".charCodeAt(0);
+const idle = "I".charCodeAt(0);
+
+/** Splits a stream of PostgreSQL's messages (a type, a length, a body) into whole ones. */
+export class Splitter {
+  private kept: Buffer = Buffer.alloc(0);
+  /** The client's first message has no type. */
+  private typed: boolean;
+
+  constructor(typed: boolean) {
+    this.typed = typed;
+  }
+
+  push(chunk: Buffer): Buffer[] {
+    this.kept = this.kept.length === 0 ? chunk : Buffer.concat([this.kept, chunk]);
+    const messages: Buffer[] = [];
+    for (let size = this.next(); size > 0; size = this.next()) {
+      messages.push(this.kept.subarray(0, size));
+      this.kept = this.kept.subarray(size);
+      this.typed = true;
+    }
+    return messages;
+  }
+
+  /** The size of the first whole message that is here, or 0. */
+  private next(): number {
+    const head = this.typed ? 1 : 0;
+    if (this.kept.length < head + 4) return 0;
+    const size = head + this.kept.readUInt32BE(head);
+    return this.kept.length >= size ? size : 0;
+  }
+}
+
+/** A statement that changes something by itself, or the commit of a transaction. Prepared statements are known by their kind of message only. */
+const changes = (message: Buffer): boolean => {
+  const type = String.fromCharCode(message[0]!);
+  if (type === "B" || type === "E") return true;
+  return (type === "Q" || type === "P") && /commit|insert|update|delete/i.test(message.toString("latin1"));
+};
+
+interface Line {
+  readonly client: Socket;
+  readonly server: Socket;
+  cut: Cut | undefined;
+  /** Answers to a client that shall perhaps not hear them. */
+  withheld: Buffer[];
+}
+
+function destroy({ client, server }: Line): void {
+  client.destroy();
+  server.destroy();
+}
+
+class FaultyWire {
+  notifications: Notifications = "pass";
+  private pending: Cut | undefined;
+  private readonly lines = new Set<Line>();
+  private partitionTimer: NodeJS.Timeout | undefined;
+
+  cutNext(cut: Cut): void {
+    this.pending = cut;
+  }
+
+  partition(ms: number): void {
+    clearTimeout(this.partitionTimer);
+    this.pause(true);
+    this.partitionTimer = setTimeout(() => this.pause(false), ms);
+  }
+
+  reset(): void {
+    for (const line of this.lines) destroy(line);
+  }
+
+  heal(): void {
+    this.pending = undefined;
+    this.notifications = "pass";
+    clearTimeout(this.partitionTimer);
+    this.pause(false);
+  }
+
+  serverPorts(): number[] {
+    return [...this.lines].flatMap(({ server }) => server.localPort ?? []);
+  }
+
+  private get partitioned(): boolean {
+    return this.lines.size > 0 && [...this.lines].some(({ client }) => client.isPaused());
+  }
+
+  private pause(paused: boolean): void {
+    for (const { client, server } of this.lines) {
+      for (const socket of [client, server]) {
+        if (paused) socket.pause();
+        else socket.resume();
+      }
+    }
+  }
+
+  join(client: Socket, port: number): void {
+    const line: Line = { client, server: connect(port, "127.0.0.1"), cut: undefined, withheld: [] };
+    const paused = this.partitioned;
+    this.lines.add(line);
+    const end = () => {
+      this.lines.delete(line);
+      destroy(line);
+    };
+    for (const socket of [line.client, line.server]) {
+      socket.setNoDelay(true);
+      socket.on("error", end);
+      socket.on("close", end);
+      if (paused) socket.pause();
+    }
+    const asked = new Splitter(false);
+    const answered = new Splitter(true);
+    line.client.on("data", (chunk) => this.forward(line, asked.push(chunk)));
+    line.server.on("data", (chunk) => this.backward(line, answered.push(chunk)));
+  }
+
+  private forward(line: Line, messages: readonly Buffer[]): void {
+    for (const message of messages) {
+      if (this.pending !== undefined && changes(message)) {
+        line.cut = this.pending;
+        this.pending = undefined;
+      }
+      if (line.cut === "before commit") return destroy(line);
+      line.server.write(message);
+    }
+  }
+
+  private backward(line: Line, messages: readonly Buffer[]): void {
+    for (const message of messages) {
+      if (line.cut === "after commit") {
+        if (this.withhold(line, message)) return;
+        continue;
+      }
+      const times = message[0] === notification ? { pass: 1, lost: 0, doubled: 2 }[this.notifications] : 1;
+      for (let n = 0; n < times; n++) line.client.write(message);
+    }
+  }
+
+  /** Answers true where the line was cut: outside a transaction all that was asked is committed, inside it nothing is. */
+  private withhold(line: Line, message: Buffer): boolean {
+    line.withheld.push(message);
+    if (message[0] !== readyForQuery) return false;
+    if (message[5] === idle) {
+      destroy(line);
+      return true;
+    }
+    line.client.write(Buffer.concat(line.withheld));
+    line.withheld = [];
+    return false;
+  }
+}
+
+/** Opens a wire to the server of `url`. */
+export async function openWire(url: string): Promise<Wire> {
+  const target = new URL(url);
+  const port = Number(target.port || 5432);
+  const wire = new FaultyWire();
+  const server: Server = createServer((client) => wire.join(client, port));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  target.hostname = "127.0.0.1";
+  target.port = String((server.address() as AddressInfo).port);
+  return Object.assign(wire, {
+    url: target.href,
+    async [Symbol.asyncDispose]() {
+      wire.heal();
+      wire.reset();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  });
+}

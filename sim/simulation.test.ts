@@ -1,0 +1,42 @@
+// Seeded schedules of faults over real PostgreSQL. `TUNTAS_SIM_SEEDS=1-1000` runs others; a seed that failed once gets a
+// test by name below.
+import { expect, test } from "vitest";
+import { simulate, type Run } from "./simulation.ts";
+
+/** `7` or `1-200`. */
+function seedsOf(text: string): number[] {
+  const [first, last] = text.split("-").map(Number) as [number, number?];
+  return Array.from({ length: (last ?? first) - first + 1 }, (_, index) => first + index);
+}
+
+const seeds = seedsOf(process.env.TUNTAS_SIM_SEEDS ?? "1-40");
+/** Worlds that live at the same time; most of a world's life is waiting. */
+const lanes = 3;
+
+async function runAll(): Promise<Run[]> {
+  const left = [...seeds];
+  const runs: Run[] = [];
+  const lane = async () => {
+    for (let seed = left.shift(); seed !== undefined; seed = left.shift())
+      runs.push(
+        await simulate(seed).catch((cause: unknown) => ({
+          seed,
+          struck: [],
+          accepted: 0,
+          amiss: [String(cause)],
+        })),
+      );
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return runs;
+}
+
+test(
+  `seeds ${seeds[0]} to ${seeds.at(-1)}: whatever fails, what was accepted happens once and in order`,
+  { timeout: seeds.length * 20_000 },
+  async () => {
+    const runs = await runAll();
+    expect(runs.filter(({ amiss }) => amiss.length > 0)).toEqual([]);
+    expect(runs.reduce((sum, { accepted }) => sum + accepted, 0)).toBeGreaterThan(seeds.length * 5);
+  },
+);

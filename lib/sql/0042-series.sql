@@ -46,3 +46,6 @@ create table tuntas.series_mark (
   actor text
 );
 create index series_mark_at on tuntas.series_mark (at);
+
+-- Changes of configuration are marks too, read from the record.
+create index audit_at on tuntas.audit (at);

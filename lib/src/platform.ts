@@ -9,10 +9,12 @@ import { makeTargets, type Targets } from "./engine/target.ts";
 import { makeWaker, type Waker } from "./engine/wake.ts";
 import { makeAccess, type Access } from "./access/client.ts";
 import { startLedger, type LedgerService } from "./ledger/service.ts";
-import { makeTimeSeries, type TimeSeries } from "./series/client.ts";
+import type { TimeSeries } from "./series/client.ts";
 import { addAll } from "./outbox/client.ts";
 import { workflowTarget } from "./outbox/start/index.ts";
 import { outboxKey, startRelay } from "./outbox/relay/index.ts";
+import { startWatch, type Watch } from "./measure/watch.ts";
+import type { Tally } from "./measure/tally.ts";
 import { checkBudget } from "./pg/budget.ts";
 import { openDatabase, type Database } from "./pg/database.ts";
 import { listen, type Listener } from "./pg/listen.ts";
@@ -39,6 +41,8 @@ export interface PlatformOptions {
   readonly name?: string;
   /** The most connections for handlers' own transactions. */
   readonly handlerConnectionsMax?: number;
+  /** False for a process of a moment, which leaves it to the others to sample figures and to watch alarms. */
+  readonly watches?: boolean;
   readonly log?: Log;
 }
 
@@ -55,6 +59,8 @@ export interface Platform {
   readonly access: Access;
   /** Figures over time, and what happened beside them. */
   readonly series: TimeSeries;
+  /** What this process counted. */
+  readonly tally: Tally;
   readonly slots: SlotTable;
   readonly log: Log;
   /** The id under which this process holds messages; changes if it was taken for dead and began anew. */
@@ -149,14 +155,21 @@ function makeRooms({ database, waker, notifier, log, processId }: Parts) {
   };
 }
 
+interface Hearing {
+  readonly waker: Waker;
+  readonly queues: Queues;
+  readonly watch: Watch;
+}
+
 /** Passes on what other processes announce. */
-function hear(database: Database, waker: Waker, queues: Queues): Listener {
+function hear(database: Database, { waker, queues, watch }: Hearing): Listener {
   return listen(database, {
-    channels: ["ready", "queue", "outbox", "activity"],
+    channels: ["ready", "queue", "outbox", "activity", "duty"],
     onNotify: (channel, payload) => {
       if (channel === "ready") waker.wake(readyKey(Number(payload)));
       else if (channel === "outbox") waker.wake(outboxKey);
       else if (channel === "activity") waker.wake(activityKey(payload));
+      else if (channel === "duty") void watch.sampler.consider();
       else queues.catalog.forget(Number(payload));
     },
     onConnect: () => {
@@ -173,11 +186,15 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   const waker = makeWaker();
   const slots = makeSlots();
   const notifier = makeNotifier(database);
+  let watch: Watch | undefined;
   const rooms = makeRooms({ database, waker, notifier, log, processId: () => standing.processId() });
   const { context, queues, workflows, worker } = rooms;
-  const listener = hear(database, waker, queues);
   const name = options.name ?? "tuntas";
-  const { onDead, onNextDue } = rooms;
+  const { onNextDue } = rooms;
+  function onDead(processIds: string[]): void {
+    rooms.onDead(processIds);
+    void watch?.sampler.consider(processIds);
+  }
   const standing = makeStanding(
     (onLost) => startPresence({ database, name, slots, releaseText, refreshText, onDead, onNextDue, onLost }),
     log,
@@ -185,6 +202,14 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   standing.onLost(worker.calls.abandon);
   await standing.begin();
   await worker.clock.read();
+  watch = startWatch({
+    database,
+    log,
+    processId: standing.processId,
+    watches: options.watches ?? true,
+    onLeft: () => notifier.notify("duty", ""),
+  });
+  const listener = hear(database, { waker, queues, watch });
   const orphanTimer = setInterval(rooms.onSweep, orphanSweepMs);
   orphanTimer.unref();
   const targets = makeTargets();
@@ -203,7 +228,8 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     targets,
     ledger,
     access,
-    series: makeTimeSeries(database),
+    series: watch.series,
+    tally: watch.tally,
     slots,
     log,
     processId: standing.processId,
@@ -214,6 +240,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
       await worker.close();
       await queues.sender.idle();
       await context.due.close();
+      await watch.close();
       await standing.close();
       await listener.close();
       await notifier.close();

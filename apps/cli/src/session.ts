@@ -23,7 +23,12 @@ export const scopeOf = (call: Call): Scope => ({
 /** Runs `work` on the platform of the environment, in silence: what a command has to say is its answer. */
 export async function withPlatform<T>(work: (platform: Platform) => Promise<T>): Promise<T> {
   process.env.TUNTAS_LOG_LEVEL = "silent";
-  const platform = await openPlatform({ ...databaseOfEnvironment(), name: "tuntas command", log: makeLog() });
+  const platform = await openPlatform({
+    ...databaseOfEnvironment(),
+    name: "tuntas command",
+    watches: false,
+    log: makeLog(),
+  });
   try {
     return await work(platform);
   } finally {

@@ -1,4 +1,5 @@
 import { signals } from "../engine/signals.ts";
+import { metrics } from "../engine/metric.ts";
 
 const scope = "the command's scope";
 const provider = "the provider's name";
@@ -35,5 +36,61 @@ export const ledgerSignals = signals({
   "reconciliation.repaired": {
     meaning: "A discrepancy was repaired.",
     fields: { name: "the reconciliation", anomalyType: "the anomaly" },
+  },
+});
+
+export const ledgerMetrics = metrics({
+  tuntas_commands_total: {
+    kind: "counter",
+    meaning: "Commands that came again: duplicate (got the stored result) or conflict (another request).",
+    labels: ["scope", "type"],
+    from: [
+      { signal: "command.duplicate", fixed: { type: "duplicate" } },
+      { signal: "command.conflict", fixed: { type: "conflict" } },
+    ],
+  },
+  tuntas_side_effect_calls_total: {
+    kind: "counter",
+    meaning: "Calls to providers by what they came to.",
+    labels: ["provider", "operation", "state"],
+    from: [{ signal: "effect.called" }],
+    kept: true,
+  },
+  tuntas_side_effect_seconds: {
+    kind: "histogram",
+    meaning: "How long calls to providers took.",
+    labels: ["provider", "operation"],
+    from: [{ signal: "effect.called" }],
+  },
+  tuntas_side_effects: {
+    kind: "gauge",
+    meaning: "Side effects that are not settled: pending or unknown.",
+    labels: ["provider", "operation", "state"],
+    kept: true,
+  },
+  tuntas_reservations_expired_total: {
+    kind: "counter",
+    meaning: "Reservations that ran out.",
+    labels: [],
+    from: [{ signal: "reservation.expired", amount: "count" }],
+  },
+  tuntas_leases_lost_total: {
+    kind: "counter",
+    meaning: "Leases that were lost while their owner worked.",
+    labels: ["name"],
+    from: [{ signal: "lease.lost" }],
+  },
+  tuntas_discrepancies: {
+    kind: "gauge",
+    meaning: "Discrepancies that wait for a decision or a repair.",
+    labels: ["name", "anomaly"],
+    kept: true,
+  },
+  tuntas_reconciliation_repairs_total: {
+    kind: "counter",
+    meaning: "Repaired discrepancies.",
+    labels: ["name", "anomalyType"],
+    from: [{ signal: "reconciliation.repaired" }],
+    kept: true,
   },
 });

@@ -1,4 +1,5 @@
 import { signals } from "../engine/signals.ts";
+import { metrics } from "../engine/metric.ts";
 
 const kind = "the target's kind";
 const name = "the target's name";
@@ -29,5 +30,38 @@ export const outboxSignals = signals({
   "outbox.overdue": {
     meaning: "The oldest row of a target has waited longer than the alarm threshold.",
     fields: { kind, name, ageMs: "its age", reason: "why it waits" },
+  },
+});
+
+export const outboxMetrics = metrics({
+  tuntas_outbox_published_total: {
+    kind: "counter",
+    meaning: "Announcements that a target took.",
+    labels: ["kind", "name"],
+    from: [{ signal: "outbox.published", amount: "count" }],
+    kept: true,
+  },
+  tuntas_outbox_failures_total: {
+    kind: "counter",
+    meaning: "Deliveries that failed: refused for what they say, unavailable, parked after too many refusals.",
+    labels: ["kind", "name", "type"],
+    from: [
+      { signal: "outbox.refused", fixed: { type: "refused" } },
+      { signal: "outbox.unavailable", fixed: { type: "unavailable" } },
+      { signal: "outbox.parked", fixed: { type: "parked" } },
+    ],
+    kept: true,
+  },
+  tuntas_outbox_rows: {
+    kind: "gauge",
+    meaning: "Announcements that wait or are parked.",
+    labels: ["kind", "name", "state"],
+    kept: true,
+  },
+  tuntas_outbox_oldest_age_seconds: {
+    kind: "gauge",
+    meaning: "How long the oldest announcement of a target has waited.",
+    labels: ["kind", "name"],
+    kept: true,
   },
 });

@@ -1,4 +1,5 @@
 import { signals } from "../engine/signals.ts";
+import { metrics } from "../engine/metric.ts";
 
 const queue = "the queue's id";
 const count = "how many messages";
@@ -58,5 +59,111 @@ export const queueSignals = signals({
   "worker.poison_message": {
     meaning: "A message can never succeed as it is.",
     fields: { queue: "the queue's name", code: "the error's code" },
+  },
+});
+
+const perEvent = (event: string, signal = `queue.${event}`) => ({
+  signal,
+  fields: { queue: "queueId" },
+  fixed: { event },
+  amount: "count",
+});
+
+/** The queue room's metrics. The names of the field stand beside them: visible, not visible, age of the oldest message. */
+export const queueMetrics = metrics({
+  tuntas_queue_messages_total: {
+    kind: "counter",
+    meaning: "Messages by what happened to them.",
+    labels: ["queue", "event"],
+    from: [
+      "sent",
+      "received",
+      "dead",
+      "deleted",
+      "purged",
+      "promoted",
+      "released",
+      "moved",
+      "expired",
+      "replayed",
+      "rejected",
+    ].map((event) => perEvent(event)),
+    kept: true,
+  },
+  tuntas_queue_depth: {
+    kind: "gauge",
+    meaning:
+      "Messages by state, counted to 100,000; SQS's ApproximateNumberOfMessagesVisible (`visible_messages`) is the state ready.",
+    labels: ["queue", "state"],
+    kept: true,
+  },
+  tuntas_queue_oldest_age_seconds: {
+    kind: "gauge",
+    meaning:
+      "Age of the message at the front, 0 where none is ready (`approximate_age_of_oldest_message`, `queue_delay_risk`).",
+    labels: ["queue"],
+    kept: true,
+  },
+  tuntas_queue_dead_letters: {
+    kind: "gauge",
+    meaning: "Messages of this queue that wait for a person: in its dead-letter queue, or in quarantine.",
+    labels: ["queue"],
+    kept: true,
+  },
+  tuntas_queue_paused: {
+    kind: "gauge",
+    meaning: "1 while the queue gives out nothing because somebody paused it.",
+    labels: ["queue"],
+    kept: true,
+  },
+  tuntas_worker_attempts_total: {
+    kind: "counter",
+    meaning: "Attempts by outcome: done, retry, conflict, rejected, poison, unknown, duplicate.",
+    labels: ["queue", "outcome"],
+    from: [{ signal: "worker.attempt" }],
+    kept: true,
+  },
+  tuntas_worker_attempt_seconds: {
+    kind: "histogram",
+    meaning: "How long handlers took.",
+    labels: ["queue"],
+    from: [{ signal: "worker.attempt" }],
+  },
+  tuntas_worker_retryable_failures_total: {
+    kind: "counter",
+    meaning: "Attempts that failed and will be tried again, by code (`worker.retryable_failure`).",
+    labels: ["queue", "code"],
+    from: [{ signal: "worker.retryable_failure" }],
+  },
+  tuntas_worker_poison_messages_total: {
+    kind: "counter",
+    meaning: "Messages that can never succeed as they are, by code (`worker.poison_message`).",
+    labels: ["queue", "code"],
+    from: [{ signal: "worker.poison_message" }],
+  },
+  tuntas_worker_idempotency_conflicts_total: {
+    kind: "counter",
+    meaning: "Messages that came under a key that was processed before, with another body.",
+    labels: ["queue"],
+    from: [{ signal: "worker.key_reused" }],
+    kept: true,
+  },
+  tuntas_worker_processes: {
+    kind: "gauge",
+    meaning: "Processes that work on the queue now (`running_workers`, `running_worker_tasks`, `RunningTaskCount`).",
+    labels: ["queue"],
+    kept: true,
+  },
+  tuntas_worker_places: {
+    kind: "gauge",
+    meaning: "Handlers that may run at once in all processes together.",
+    labels: ["queue"],
+    kept: true,
+  },
+  tuntas_worker_backlog_per_worker: {
+    kind: "gauge",
+    meaning: "Ready messages for each process that works on the queue (`backlog_per_worker`, `backlog_per_task`).",
+    labels: ["queue"],
+    kept: true,
   },
 });

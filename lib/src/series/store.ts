@@ -160,13 +160,25 @@ export const insertDeployment = (sql: Runner, subject: string, revision: string)
 
 const gapText = statement(
   `insert into tuntas.series_mark (kind, at, until, subject, text)
-   select 'gap', to_timestamp($1), tuntas.now(), 'sampling', 'nobody looked' where to_timestamp($1) < tuntas.now()`,
+   select 'gap', to_timestamp($1), tuntas.now(), 'sampling', 'nobody looked'
+   where to_timestamp($1) < tuntas.now() - make_interval(secs => $2)`,
 );
-export const insertGap = (sql: Runner, fromMs: number) => sql.run(gapText, [fromMs / 1000]);
+/** Marks that nobody looked from then until now, where that is long enough to matter. */
+export const insertGap = (sql: Runner, { fromMs, leastMs }: { fromMs: number; leastMs: number }) =>
+  sql.run(gapText, [fromMs / 1000, leastMs / 1000]);
+
+// A change of configuration is on the record already; it is not written down twice.
+const configuring = `('queue.create', 'queue.update', 'queue.pause', 'queue.resume', 'queue.delete', 'queue.purge', 'workflow.update',
+  'schedule.pause', 'schedule.resume', 'service.scale')`;
 
 const marksText = statement(
-  `select kind, ${ms("at")} as "atMs", ${ms("until")} as "untilMs", subject, text, actor from tuntas.series_mark
-   where at < to_timestamp($2) and coalesce(until, at) >= to_timestamp($1) order by at, id limit 1000`,
+  `select * from (
+     select kind, ${ms("at")} as "atMs", ${ms("until")} as "untilMs", subject, text, actor from tuntas.series_mark
+     where at < to_timestamp($2) and coalesce(until, at) >= to_timestamp($1)
+     union all
+     select 'configuration', ${ms("at")}, null, subject, action || coalesce(': ' || nullif(reason, ''), ''), actor from tuntas.audit
+     where at >= to_timestamp($1) and at < to_timestamp($2) and action in ${configuring}
+   ) marks order by "atMs" limit 1000`,
 );
 export const readMarks = (sql: Runner, fromMs: number, toMs: number) =>
   sql.run<Mark & {}>(marksText, [fromMs / 1000, toMs / 1000]);

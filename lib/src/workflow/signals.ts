@@ -1,17 +1,77 @@
 // What the workflow room tells whoever listens, after the commit.
 import { signals } from "../engine/signals.ts";
+import { metrics } from "../engine/metric.ts";
 
 export const workflowSignals = signals({
   "workflow.started": {
     meaning: "An execution began.",
-    fields: { arn: "the execution", machineArn: "what it runs" },
+    fields: {
+      arn: "the execution",
+      machineArn: "what it runs",
+      workflow: "the machine's name",
+      traceHeader: "the X-Amzn-Trace-Id that it was started with; null for none",
+    },
   },
   "workflow.ended": {
     meaning: "An execution ended.",
-    fields: { arn: "the execution", status: "SUCCEEDED, FAILED, TIMED_OUT or ABORTED" },
+    fields: {
+      arn: "the execution",
+      workflow: "the machine's name",
+      status: "SUCCEEDED, FAILED, TIMED_OUT or ABORTED",
+      durationMs: "from its start to its end",
+    },
   },
   "workflow.taken_over": {
     meaning: "Calls of a process that died are made again by this one.",
     fields: { count: "how many" },
+  },
+});
+
+export const workflowMetrics = metrics({
+  tuntas_workflow_executions_total: {
+    kind: "counter",
+    meaning: "Executions by what happened to them: STARTED, SUCCEEDED, FAILED, TIMED_OUT, ABORTED.",
+    labels: ["workflow", "status"],
+    from: [
+      { signal: "workflow.started", fixed: { status: "STARTED" } },
+      { signal: "workflow.ended" },
+    ],
+    kept: true,
+  },
+  tuntas_workflow_execution_seconds: {
+    kind: "histogram",
+    meaning: "How long executions took from their start to their end.",
+    labels: ["workflow", "status"],
+    from: [{ signal: "workflow.ended" }],
+  },
+  tuntas_workflow_taken_over_total: {
+    kind: "counter",
+    meaning: "Calls of dead processes that were made again.",
+    labels: [],
+    from: [{ signal: "workflow.taken_over", amount: "count" }],
+  },
+  tuntas_workflow_running: {
+    kind: "gauge",
+    meaning: "Executions that run now.",
+    labels: ["workflow"],
+    kept: true,
+  },
+  tuntas_workflow_waiting: {
+    kind: "gauge",
+    meaning: "Executions that wait for somebody outside to answer with a token.",
+    labels: ["workflow"],
+    kept: true,
+  },
+  tuntas_workflow_oldest_age_seconds: {
+    kind: "gauge",
+    meaning: "Age of the oldest execution that runs.",
+    labels: ["workflow"],
+    kept: true,
+  },
+  tuntas_workflow_callback_wait_age_seconds: {
+    kind: "gauge",
+    meaning: "Age of the oldest execution that waits for somebody outside.",
+    labels: ["workflow"],
+    kept: true,
   },
 });

@@ -186,10 +186,9 @@ export function makeEngine(options: EngineOptions): Engine {
     if (firstMs !== undefined) options.onNextDue(Math.max(0, firstMs));
     for (const command of plan.commands) options.carryOut(execution, command);
     if (!plan.ending) return;
-    workflowSignals.publish("workflow.ended", {
-      arn: execution.state.execution.id,
-      status: plan.ending.status,
-    });
+    const { id: arn, machineName: workflow, startTime } = execution.state.execution;
+    const durationMs = clock.nowMs() - Date.parse(startTime);
+    workflowSignals.publish("workflow.ended", { arn, workflow, status: plan.ending.status, durationMs });
     options.onEnded(execution.id);
   }
 
@@ -244,7 +243,13 @@ export function makeEngine(options: EngineOptions): Engine {
         ending: plan.ending,
       });
       if (id === undefined) return undefined;
-      workflowSignals.publish("workflow.started", { arn: run.arn, machineArn: run.machineArn });
+      const { arn, machineArn, traceHeader } = run;
+      workflowSignals.publish("workflow.started", {
+        arn,
+        machineArn,
+        workflow: execution.machineName,
+        traceHeader,
+      });
       const { state } = decision;
       const { revision, processor } = run;
       settle({ id, seq: 1, state, machine, history, revision, processor }, plan);

@@ -1,0 +1,38 @@
+// Every metric there is.
+import type { MetricEntry, Metrics } from "../engine/metric.ts";
+import { ledgerMetrics } from "../ledger/signals.ts";
+import { outboxMetrics } from "../outbox/signals.ts";
+import { queueMetrics } from "../queue/signals.ts";
+import { workflowMetrics } from "../workflow/signals.ts";
+
+export const metricLists: readonly Metrics[] = [queueMetrics, workflowMetrics, outboxMetrics, ledgerMetrics];
+
+export const metricEntries: ReadonlyMap<string, MetricEntry> = new Map(
+  metricLists.flatMap(({ entries }) => Object.entries(entries)),
+);
+
+/** Labels of the metric whose values are queues' ids, which are to be said as names. */
+const idLabels = ({ labels, from = [] }: MetricEntry): readonly boolean[] =>
+  labels.map((label) => from.some(({ fields }) => fields?.[label] === "queueId"));
+
+const idLabelsOf = new Map([...metricEntries].map(([name, entry]) => [name, idLabels(entry)]));
+
+/** Those of the values that are queues' ids. */
+export const idValuesOf = (name: string, values: readonly string[]): string[] =>
+  values.filter((_, index) => idLabelsOf.get(name)![index]);
+
+/** The counted values as labels. A queue that is not known by now keeps its number. */
+export function labelsOf(
+  name: string,
+  values: readonly string[],
+  queueLabels: ReadonlyMap<string, string>,
+): Record<string, string> {
+  const { labels } = metricEntries.get(name)!;
+  const ids = idLabelsOf.get(name)!;
+  return Object.fromEntries(
+    labels.map((label, index) => {
+      const value = values[index]!;
+      return [label, ids[index] ? (queueLabels.get(value) ?? `#${value}`) : value];
+    }),
+  );
+}

@@ -1,0 +1,6 @@
+// `tuntas/measure`: what is counted, and how it is shown.
+export { metrics, type MetricEntry, type Metrics, type Reading } from "../engine/metric.ts";
+export { metricEntries, metricLists } from "./catalogue.ts";
+export { readSnapshot, type Snapshot } from "./gauges.ts";
+export { makePrometheus, secondsBuckets, type Prometheus } from "./prometheus.ts";
+export type { Tally } from "./tally.ts";

@@ -1,0 +1,143 @@
+// Brings the figures into the time series. What this process counted, it adds itself, when there is something; what
+// everybody shares (depths, ages), one process of all reads and writes where it changed. While nothing changes, that
+// process asks one cheap question every ten seconds, and nothing is written.
+import { leaveDuty, takeDuty } from "../engine/duty.ts";
+import type { Log } from "../engine/log.ts";
+import type { Labels } from "../series/contract.ts";
+import type { TimeSeries } from "../series/client.ts";
+import { forgetOld, insertGap, latestGauges } from "../series/store.ts";
+import type { Sql } from "../pg/contract.ts";
+import { changesOf, isMoving, readingKey, type Written } from "./changes.ts";
+import { makeCounts } from "./counts.ts";
+import { readSnapshot } from "./gauges.ts";
+import { findTables, readPulse } from "./pulse.ts";
+import type { Tally } from "./tally.ts";
+
+export interface SamplerOptions {
+  readonly database: Sql;
+  readonly series: TimeSeries;
+  readonly tally: Tally;
+  readonly log: Pick<Log, "warn" | "info">;
+  readonly processId: () => string;
+  /** False where this process is not to have the duty. */
+  readonly maySample: boolean;
+  /** Called in the process that has the duty, after each look. */
+  readonly onLooked: () => Promise<void>;
+  /** Tells the other processes that the duty is free. */
+  readonly onLeft: () => void;
+  readonly everyMs?: number;
+}
+
+export interface Sampler {
+  /** These processes are dead, or a holder has left: the duty may be free. */
+  consider(dead?: readonly string[]): Promise<void>;
+  /** One round now, whatever the clock says. */
+  round(): Promise<void>;
+  /** Whether this process has the duty. */
+  isOnDuty(): boolean;
+  close(): Promise<void>;
+}
+
+export const samplingDuty = "sampling";
+const everyMsDefault = 10_000;
+const considerEveryMs = 60_000;
+const forgetEveryMs = 600_000;
+
+/** What this process knows of the shared figures while it has the duty. */
+interface Watch {
+  readonly tables: readonly number[];
+  readonly written: Map<string, Written>;
+  pulse: string | undefined;
+  moving: boolean;
+  forgotAtMs: number;
+}
+
+async function beginWatch(database: Sql): Promise<Watch> {
+  const nowMs = performance.now();
+  const latest = await latestGauges(database);
+  const known = latest.map(({ name, labels, value }): [string, Written] => {
+    const reading = { name, labels: JSON.parse(labels) as Labels, value: value ?? 0 };
+    return [readingKey(reading), { reading, atMs: nowMs }];
+  });
+  const tables = await findTables(database);
+  return { tables, written: new Map(known), pulse: undefined, moving: true, forgotAtMs: nowMs };
+}
+
+export function startSampler(options: SamplerOptions): Sampler {
+  const { database, series, tally, log, processId, maySample, onLooked, onLeft } = options;
+  const { everyMs = everyMsDefault } = options;
+  const counts = makeCounts(database, tally);
+  let watch: Watch | undefined;
+  let consideredAtMs = -Infinity;
+  let tail: Promise<void> = Promise.resolve();
+  let closed = false;
+
+  /** A failure is told and forgotten: figures are worth no more than that. */
+  const safely = (work: () => Promise<void>): Promise<void> =>
+    work().catch((cause: unknown) => log.warn({ cause }, "figures could not be written and will be tried again"));
+
+  /** One round after another. */
+  const queue = (work: () => Promise<void>): Promise<void> => (tail = tail.then(() => safely(work)));
+
+  async function take(dead: readonly string[]): Promise<void> {
+    if (watch || closed || !maySample) return;
+    consideredAtMs = performance.now();
+    const taken = await takeDuty(database, samplingDuty, { processId: processId(), dead });
+    if (!taken) return;
+    if (taken.untilMs !== null) await insertGap(database, { fromMs: taken.untilMs, leastMs: 1.5 * everyMs });
+    watch = await beginWatch(database);
+    log.info({ event: "measure.on_duty", processId: processId() }, "this process samples the figures of all");
+  }
+
+  async function tellCounts(): Promise<void> {
+    const { samples, told } = await counts.fresh();
+    await series.add(samples);
+    told();
+  }
+
+  async function sample(of: Watch): Promise<void> {
+    const { readings } = await readSnapshot(database);
+    const nowMs = performance.now();
+    const changes = changesOf(readings, of.written, nowMs);
+    await series.add(changes);
+    for (const reading of changes) of.written.set(readingKey(reading), { reading, atMs: nowMs });
+    of.moving = isMoving(readings);
+    if (changes.length === 0 || nowMs - of.forgotAtMs < forgetEveryMs) return;
+    of.forgotAtMs = nowMs;
+    await forgetOld(database);
+  }
+
+  async function look(of: Watch): Promise<void> {
+    const { mine, pulse } = await readPulse(database, { duty: samplingDuty, processId: processId(), tables: of.tables });
+    if (!mine) return void (watch = undefined);
+    if (of.moving || pulse !== of.pulse) await sample(of);
+    of.pulse = pulse;
+    await onLooked();
+  }
+
+  async function round(): Promise<void> {
+    if (!watch && performance.now() - consideredAtMs >= considerEveryMs) await take([]);
+    await tellCounts();
+    if (watch) await look(watch);
+  }
+
+  const timer = setInterval(() => void queue(round), everyMs);
+  timer.unref();
+  void safely(() => take([]));
+
+  return {
+    consider: (dead = []) => safely(() => take(dead)),
+    round: () => queue(round),
+    isOnDuty: () => watch !== undefined,
+    async close() {
+      clearInterval(timer);
+      closed = true;
+      await queue(tellCounts);
+      await queue(async () => {
+        if (!watch) return;
+        await leaveDuty(database, samplingDuty, processId());
+        onLeft();
+      });
+    },
+  };
+}

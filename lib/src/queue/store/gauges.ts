@@ -1,0 +1,94 @@
+// What the queues are like at this moment, for charts and alarms. Counts end at 100,000, so that asking costs the same
+// however deep a queue is.
+import type { Reading } from "../../engine/metric.ts";
+import type { Sql } from "../../pg/contract.ts";
+import { statement } from "../../pg/database.ts";
+import { defaultScope } from "../contract.ts";
+import { depthMax } from "./whereabouts.ts";
+
+const counted = (from: string) => `(select count(*) from (select from ${from} limit ${depthMax}) c)::float8`;
+const of = (table: string, id = "q.id") => counted(`tuntas.${table} t where t.queue_id = ${id}`);
+const age = (column: string) => `extract(epoch from tuntas.now() - ${column})::float8`;
+
+const text = statement(
+  `select q.id, q.account, q.region, q.name, q.dead_letter_name is not null as "hasDeadLetters", ${of("ready")} as ready, ${of("in_flight")} as "inFlight", ${of("delayed")} as delayed,
+     coalesce((select ${age("r.sent_at")} from tuntas.ready r where r.queue_id = q.id order by r.turn, r.id limit 1), 0) as "oldestAge",
+     coalesce((select ${of("ready", "d.id")} + ${of("in_flight", "d.id")} + ${of("delayed", "d.id")} from tuntas.queue d
+       where d.account = q.account and d.region = q.region and d.name = q.dead_letter_name), 0) as dead,
+     ${of("quarantine")} as quarantined, (q.paused_at is not null)::int as paused,
+     coalesce(w.workers, 0) as workers, coalesce(w.places, 0) as places
+   from tuntas.queue q left join lateral (
+     select count(*)::float8 as workers, sum(c.concurrency)::float8 as places from tuntas.consumer c
+       join tuntas.process p on p.id = c.process_id and p.expires_at > tuntas.now() where c.queue_id = q.id) w on true
+   order by q.id limit $1`,
+);
+
+interface Row {
+  readonly id: number;
+  readonly account: string;
+  readonly region: string;
+  readonly name: string;
+  readonly hasDeadLetters: boolean;
+  readonly ready: number;
+  readonly inFlight: number;
+  readonly delayed: number;
+  readonly oldestAge: number;
+  readonly dead: number;
+  readonly quarantined: number;
+  readonly paused: number;
+  readonly workers: number;
+  readonly places: number;
+}
+
+/** The queue in a label: its name, with account and region where they are not the default ones. */
+export const queueLabel = ({ account, region, name }: Pick<Row, "account" | "region" | "name">): string =>
+  account === defaultScope.account && region === defaultScope.region ? name : `${account}/${region}/${name}`;
+
+function readingsOf(row: Row): Reading[] {
+  const queue = queueLabel(row);
+  const reading = (name: string, value: number, labels = {}): Reading => ({
+    name: `tuntas_${name}`,
+    labels: { queue, ...labels },
+    value,
+  });
+  const backlog = row.ready / Math.max(1, row.workers);
+  return [
+    reading("queue_depth", row.ready, { state: "ready" }),
+    reading("queue_depth", row.inFlight, { state: "in_flight" }),
+    reading("queue_depth", row.delayed, { state: "delayed" }),
+    reading("queue_oldest_age_seconds", row.oldestAge),
+    ...(row.hasDeadLetters || row.quarantined > 0 ? [reading("queue_dead_letters", row.dead + row.quarantined)] : []),
+    reading("queue_paused", row.paused),
+    reading("worker_processes", row.workers),
+    reading("worker_places", row.places),
+    reading("worker_backlog_per_worker", backlog),
+  ];
+}
+
+export interface QueueGauges {
+  readonly readings: readonly Reading[];
+  /** The label of each queue, by its id. */
+  readonly labels: ReadonlyMap<string, string>;
+}
+
+const queuesMax = 500;
+
+/** The gauges of the first 500 queues. */
+export async function readQueueGauges(sql: Pick<Sql, "run">): Promise<QueueGauges> {
+  const rows = (await sql.run(text, [queuesMax])) as unknown as Row[];
+  return {
+    readings: rows.flatMap(readingsOf),
+    labels: new Map(rows.map((row) => [String(row.id), queueLabel(row)])),
+  };
+}
+
+const labelsText = statement(`select id, account, region, name from tuntas.queue where id = any($1::integer[])`);
+
+/** The labels of these queues, by id; a deleted one has none. */
+export async function readQueueLabels(
+  sql: Pick<Sql, "run">,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = (await sql.run(labelsText, [ids])) as unknown as Row[];
+  return new Map(rows.map((row) => [String(row.id), queueLabel(row)]));
+}

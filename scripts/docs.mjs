@@ -28,6 +28,7 @@ function* below(folder, prefix, roomOf) {
 const makers = {
   catalogue: (value) => typeof value?.error === "function" && typeof value.entries === "object",
   signals: (value) => typeof value?.publish === "function" && typeof value.entries === "object",
+  metrics: (value) => typeof value?.entries === "object" && !value.error && !value.publish,
 };
 
 /** What all exported lists of this kind declare, as [name, entry, room], in the order of the names. */
@@ -73,6 +74,27 @@ async function signalsPage() {
   ];
 }
 
+function metricPart([name, { kind, meaning, labels, from = [], kept }, room]) {
+  const facts = [
+    `A ${kind} of the ${room} room.`,
+    labels.length > 0 ? `Labels: ${labels.map((label) => `\`${label}\``).join(", ")}.` : "",
+    from.length > 0
+      ? `From ${[...new Set(from.map(({ signal }) => `\`tuntas.${signal}\``))].join(", ")}.`
+      : "",
+    kept ? "Kept over time." : "",
+  ];
+  return `## ${name}\n\n${meaning}\n\n${facts.filter(Boolean).join(" ")}`;
+}
+
+async function metricsPage() {
+  return [
+    "# Metrics",
+    generated,
+    "One name everywhere: on `/metrics` (Prometheus), in the time series behind the charts, in alarms. Counters and histograms are those of the process that is asked; gauges are read from the database and the same everywhere. What is kept over time can be charted and can have an alarm. The HTTP plugin adds `tuntas_http_request_seconds`, `tuntas_http_shed_total`, `tuntas_http_in_flight`, `tuntas_event_loop_delay_seconds` and `tuntas_worker_held`.",
+    ...(await collect("metrics")).map(metricPart),
+  ];
+}
+
 const commandPart = (command, { usageOf, optionsOf, statusesOf }) => {
   const list = (pairs) => pairs.map(([name, meaning]) => `- \`${name}\`: ${meaning}`).join("\n");
   const examples = command.examples.map(([line, meaning]) => `# ${meaning}\n${line}`).join("\n");
@@ -99,7 +121,12 @@ async function cliPage() {
   ];
 }
 
-const pages = { "cli.md": cliPage, "errors.md": errorsPage, "signals.md": signalsPage };
+const pages = {
+  "cli.md": cliPage,
+  "errors.md": errorsPage,
+  "metrics.md": metricsPage,
+  "signals.md": signalsPage,
+};
 const check = process.argv.includes("--check");
 const stale = [];
 for (const [name, page] of Object.entries(pages)) {

@@ -683,6 +683,8 @@ CREATE INDEX access_session_expires ON tuntas.access_session USING btree (expire
 
 CREATE INDEX access_session_user ON tuntas.access_session USING btree (user_name);
 
+CREATE INDEX audit_at ON tuntas.audit USING btree (at);
+
 CREATE INDEX audit_subject ON tuntas.audit USING btree (subject, id);
 
 CREATE INDEX command_expires ON tuntas.command USING btree (expires_at);

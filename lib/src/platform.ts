@@ -3,6 +3,7 @@
 import { attachEmbedded } from "./pg/embedded/index.ts";
 import { startPresence } from "./engine/presence.ts";
 import { makeDueClock } from "./engine/due.ts";
+import { endDuties } from "./engine/duty.ts";
 import { makeStanding } from "./engine/standing.ts";
 import { makeSlots, type SlotTable } from "./engine/slots.ts";
 import { makeTargets, type Targets } from "./engine/target.ts";
@@ -61,6 +62,8 @@ export interface Platform {
   readonly series: TimeSeries;
   /** What this process counted. */
   readonly tally: Tally;
+  /** Brings the time series up to date now, as far as this process does it at all, instead of within ten seconds. */
+  sample(): Promise<void>;
   readonly slots: SlotTable;
   readonly log: Log;
   /** The id under which this process holds messages; changes if it was taken for dead and began anew. */
@@ -132,6 +135,8 @@ function makeRooms({ database, waker, notifier, log, processId }: Parts) {
   });
 
   async function takeOverAll(processIds: readonly string[]): Promise<void> {
+    await endDuties(database, processIds);
+    notifier.notify("duty", "");
     await worker.takeOver(processIds);
     await takeOver(context, processIds);
   }
@@ -175,6 +180,7 @@ function hear(database: Database, { waker, queues, watch }: Hearing): Listener {
     onConnect: () => {
       queues.catalog.forget();
       waker.wakeAll();
+      void watch.sampler.consider();
     },
   });
 }
@@ -186,15 +192,10 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   const waker = makeWaker();
   const slots = makeSlots();
   const notifier = makeNotifier(database);
-  let watch: Watch | undefined;
   const rooms = makeRooms({ database, waker, notifier, log, processId: () => standing.processId() });
   const { context, queues, workflows, worker } = rooms;
   const name = options.name ?? "tuntas";
-  const { onNextDue } = rooms;
-  function onDead(processIds: string[]): void {
-    rooms.onDead(processIds);
-    void watch?.sampler.consider(processIds);
-  }
+  const { onDead, onNextDue } = rooms;
   const standing = makeStanding(
     (onLost) => startPresence({ database, name, slots, releaseText, refreshText, onDead, onNextDue, onLost }),
     log,
@@ -202,20 +203,16 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   standing.onLost(worker.calls.abandon);
   await standing.begin();
   await worker.clock.read();
-  watch = startWatch({
-    database,
-    log,
-    processId: standing.processId,
-    watches: options.watches ?? true,
-    onLeft: () => notifier.notify("duty", ""),
-  });
+  const { processId } = standing;
+  const onLeft = () => notifier.notify("duty", "");
+  const watch = startWatch({ database, log, processId, watches: options.watches ?? true, onLeft });
   const listener = hear(database, { waker, queues, watch });
   const orphanTimer = setInterval(rooms.onSweep, orphanSweepMs);
   orphanTimer.unref();
   const targets = makeTargets();
   targets.bind({ kind: "queue" }, queueTarget(context, queues.catalog));
   targets.bind({ kind: "workflow" }, workflowTarget(database, workflowStarter(workflows)));
-  const relay = startRelay({ database, targets, waker, log, owner: standing.processId });
+  const relay = startRelay({ database, targets, waker, log, owner: processId });
   const ledger = startLedger({ database, waker, log, announce: addAll });
   const access = makeAccess({ database, installationSecret: process.env.TUNTAS_ACCESS_SECRET });
 
@@ -230,9 +227,10 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     access,
     series: watch.series,
     tally: watch.tally,
+    sample: watch.sampler.round,
     slots,
     log,
-    processId: standing.processId,
+    processId,
     onLost: standing.onLost,
     async close() {
       clearInterval(orphanTimer);

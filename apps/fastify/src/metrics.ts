@@ -1,14 +1,11 @@
-// /metrics in Prometheus' text format. Counters come from the signals that the rooms publish after their commits;
-// depths come from the database, at most once in two seconds however often somebody asks.
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
+// /metrics: what the library measures, and what only an HTTP service knows.
 import type { FastifyInstance } from "fastify";
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { Platform, RunningApp } from "tuntas";
-import { readStatus } from "tuntas/outbox";
+import { makePrometheus, secondsBuckets } from "tuntas/measure";
 import type { Traffic } from "./traffic.ts";
 
-export interface MetricsOptions {
-  readonly platform: Platform;
+export interface ServeOptions {
   readonly traffic: Traffic;
   readonly running: Pick<RunningApp, "active"> | undefined;
 }
@@ -21,59 +18,7 @@ export interface Meter {
     readonly durationMs: number;
   }): void;
   shed(reason: string): void;
-  serve(server: FastifyInstance, options: MetricsOptions): void;
-}
-
-const secondsBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-const depthsMaxAgeMs = 2000;
-const depthsTimeoutMs = 1000;
-
-interface AttemptSignal {
-  readonly queue: string;
-  readonly outcome: string;
-  readonly durationMs: number;
-}
-
-function countSignals(registry: Registry, server: FastifyInstance): void {
-  const registers = [registry];
-  const attempts = new Counter({
-    name: "tuntas_worker_attempts_total",
-    help: "Attempts by outcome.",
-    labelNames: ["queue", "outcome"],
-    registers,
-  });
-  const seconds = new Histogram({
-    name: "tuntas_worker_attempt_seconds",
-    help: "How long handlers took.",
-    labelNames: ["queue"],
-    buckets: secondsBuckets,
-    registers,
-  });
-  const moved = new Counter({
-    name: "tuntas_queue_messages_total",
-    help: "Messages that this process sent, received or saw die.",
-    labelNames: ["queue_id", "event"],
-    registers,
-  });
-
-  const onAttempt = (message: unknown) => {
-    const { queue, outcome, durationMs } = message as AttemptSignal;
-    attempts.inc({ queue, outcome });
-    seconds.observe({ queue }, durationMs / 1000);
-  };
-  const counting = ["sent", "received", "dead"].map((event) => ({
-    channel: `tuntas.queue.${event}`,
-    listener: (message: unknown) => {
-      const { queueId, count } = message as { queueId: number; count: number };
-      moved.inc({ queue_id: queueId, event }, count);
-    },
-  }));
-  const all = [{ channel: "tuntas.worker.attempt", listener: onAttempt }, ...counting];
-  for (const { channel, listener } of all) subscribe(channel, listener);
-  server.addHook("onClose", (_, done) => {
-    for (const { channel, listener } of all) unsubscribe(channel, listener);
-    done();
-  });
+  serve(server: FastifyInstance, options: ServeOptions): void;
 }
 
 function gaugeWorkers(registry: Registry, running: Pick<RunningApp, "active">): void {
@@ -89,77 +34,6 @@ function gaugeWorkers(registry: Registry, running: Pick<RunningApp, "active">): 
       }
     },
   });
-}
-
-/** Answers what reads the outbox's figures. */
-function gaugeOutbox(registry: Registry, { database }: Platform): () => Promise<void> {
-  const registers = [registry];
-  const labelNames = ["kind", "name"];
-  const rows = new Gauge({
-    name: "tuntas_outbox_rows",
-    help: "Outbox rows by target and state.",
-    labelNames: [...labelNames, "state"],
-    registers,
-  });
-  const age = new Gauge({
-    name: "tuntas_outbox_oldest_age_seconds",
-    help: "How long the oldest waiting row of a target has waited.",
-    labelNames,
-    registers,
-  });
-  return async () => {
-    const { targets } = await readStatus(database);
-    rows.reset();
-    age.reset();
-    for (const { target, waiting, parked, oldestAgeMs } of targets) {
-      for (const [state, count] of Object.entries({ waiting, parked })) rows.set({ ...target, state }, count);
-      age.set({ ...target }, (oldestAgeMs ?? 0) / 1000);
-    }
-  };
-}
-
-/** Answers what brings the gauges up to date, in bounded time: where the database is slow, they keep what it said last. */
-function gaugeStores(registry: Registry, platform: Platform): () => Promise<void> {
-  const { queues } = platform;
-  const askOutbox = gaugeOutbox(registry, platform);
-  const registers = [registry];
-  const depth = new Gauge({
-    name: "tuntas_queue_depth",
-    help: "Messages by state, counted to 100,000.",
-    labelNames: ["queue", "state"],
-    registers,
-  });
-  const age = new Gauge({
-    name: "tuntas_queue_oldest_age_seconds",
-    help: "Age of the first message that is ready.",
-    labelNames: ["queue"],
-    registers,
-  });
-  let askedAtMs = -Infinity;
-  let pending: Promise<void> | undefined;
-
-  async function ask(): Promise<void> {
-    const depths = await queues.observer.depths();
-    depth.reset();
-    age.reset();
-    for (const { name, ready, inFlight, delayed, oldestAgeSeconds } of depths) {
-      for (const [state, count] of Object.entries({ ready, in_flight: inFlight, delayed }))
-        depth.set({ queue: name, state }, count);
-      age.set({ queue: name }, oldestAgeSeconds);
-    }
-    await askOutbox();
-    askedAtMs = performance.now();
-  }
-
-  return async () => {
-    if (performance.now() - askedAtMs < depthsMaxAgeMs) return;
-    pending ??= ask()
-      .catch(() => undefined)
-      .finally(() => (pending = undefined));
-    let timer: NodeJS.Timeout;
-    const tooLate = new Promise<void>((resolve) => (timer = setTimeout(resolve, depthsTimeoutMs)));
-    await Promise.race([pending, tooLate]).finally(() => clearTimeout(timer));
-  };
 }
 
 function gaugeProcess(registry: Registry, traffic: Traffic): void {
@@ -179,8 +53,9 @@ function gaugeProcess(registry: Registry, traffic: Traffic): void {
   );
 }
 
-export function makeMeter(): Meter {
-  const registry = new Registry();
+export function makeMeter(platform: Pick<Platform, "database" | "tally">): Meter {
+  const prometheus = makePrometheus(platform);
+  const { registry } = prometheus;
   const registers = [registry];
   const seconds = new Histogram({
     name: "tuntas_http_request_seconds",
@@ -199,15 +74,16 @@ export function makeMeter(): Meter {
     request: ({ method, route, status, durationMs }) =>
       seconds.observe({ method, route, status }, durationMs / 1000),
     shed: (reason) => shed.inc({ reason }),
-    serve(server, { platform, traffic, running }) {
-      countSignals(registry, server);
+    serve(server, { traffic, running }) {
       if (running) gaugeWorkers(registry, running);
-      const refresh = gaugeStores(registry, platform);
       gaugeProcess(registry, traffic);
-      server.get("/metrics", { config: { shed: false }, logLevel: "silent" }, async (_, reply) => {
-        await refresh();
-        return reply.type(registry.contentType).send(await registry.metrics());
+      server.addHook("onClose", (_, done) => {
+        prometheus.close();
+        done();
       });
+      server.get("/metrics", { config: { shed: false }, logLevel: "silent" }, async (_, reply) =>
+        reply.type(prometheus.contentType).send(await prometheus.render()),
+      );
     },
   };
 }

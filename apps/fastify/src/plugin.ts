@@ -30,7 +30,7 @@ async function register(server: FastifyInstance, options: TuntasHttpOptions): Pr
   const { platform, running } = options;
   const { log, database } = platform;
   const budgetMs = toMs(options.budget ?? "10s");
-  const meter = makeMeter();
+  const meter = makeMeter(platform);
 
   server.addHook("onRoute", (route) => {
     route.handlerTimeout ??= budgetMs;
@@ -60,7 +60,7 @@ async function register(server: FastifyInstance, options: TuntasHttpOptions): Pr
     readyTimeoutMs: toMs(options.readyTimeout ?? "1s"),
     isDraining: traffic.isDraining,
   });
-  meter.serve(server, { platform, traffic, running });
+  meter.serve(server, { traffic, running });
 }
 
 export const tuntasHttp = fastifyPlugin(register, { fastify: "5.x", name: "tuntas" });

@@ -24,6 +24,8 @@ export interface ServerOptions {
   readonly dispatch: Dispatch;
   /** Whether the server can do its work. */
   readonly isReady: () => Promise<boolean>;
+  /** The text of /metrics. */
+  readonly metrics: () => Promise<Pick<Reply, "type" | "body">>;
   readonly pages?: Pages | undefined;
 }
 
@@ -34,6 +36,7 @@ const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTime
 const discardMs = 2000;
 const closeGraceMs = 5000;
 const healthPath = "/_tuntas/health";
+const metricsPath = "/metrics";
 
 const tooLarge = renderJsonFailure(
   new WireError(genericErrors.tooLarge, `A request has at most ${bodyBytesMax} bytes.`),
@@ -146,8 +149,12 @@ const hostForm = /^[A-Za-z0-9.:_[\]-]+$/;
 
 /** Errors: TUNTAS_PORT_TAKEN, TUNTAS_PORT_REFUSED. */
 export async function listen(options: ServerOptions): Promise<Listening> {
-  const { dispatch, isReady, pages } = options;
+  const { dispatch, isReady, metrics, pages } = options;
   const waiting = new Set<AbortController>();
+  const ownPages: Readonly<Record<string, () => Promise<Reply>>> = {
+    [healthPath]: () => health(isReady),
+    [metricsPath]: async () => ({ status: 200, ...(await metrics()) }),
+  };
   let closing = false;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -158,13 +165,13 @@ export async function listen(options: ServerOptions): Promise<Listening> {
     if (body === "too large") return write(response, { requestId, last: true }, tooLarge);
     const host =
       headers.host !== undefined && hostForm.test(headers.host) ? headers.host : `${options.host}:${port}`;
-    const reply =
-      method === "GET" && url === healthPath
-        ? await health(isReady)
-        : await dispatch(
-            { method, url, headers, body, requestId, origin: `http://${host}` },
-            makeDelivery(response, waiting),
-          );
+    const own = method === "GET" ? ownPages[url] : undefined;
+    const reply = own
+      ? await own()
+      : await dispatch(
+          { method, url, headers, body, requestId, origin: `http://${host}` },
+          makeDelivery(response, waiting),
+        );
     if (!response.destroyed) write(response, { requestId, last: closing }, reply);
   }
 

@@ -1,5 +1,5 @@
-// A duty: what one process of all does for all of them. Whoever holds it keeps it while it lives; when it dies, whoever
-// notices takes it; when it ends in order, it leaves the duty and the others hear of it.
+// A duty: what one process of all does for all of them. Whoever holds it keeps it while it lives; whoever notices a
+// death ends the dead one's duties, and whoever ends in order leaves them. Then the others try to take them.
 import type { Sql } from "../pg/contract.ts";
 import { statement } from "../pg/database.ts";
 
@@ -8,17 +8,18 @@ export interface Taken {
   readonly untilMs: number | null;
 }
 
+const holder = `left join tuntas.process p on p.id = d.process_id and p.expires_at > tuntas.now()`;
+
 // A look first: an insert that changes nothing would still lock the row and write.
 const freeText = statement(
-  `select 1 from (select $1::text as name) n left join tuntas.duty d on d.name = n.name
-     left join tuntas.process p on p.id = d.process_id and p.expires_at > tuntas.now() and p.id <> all($2::bigint[])
-   where p.id is null`,
+  `select 1 from (select $1::text as name) n left join tuntas.duty d on d.name = n.name ${holder} where p.id is null`,
 );
 
+// Of a holder that somebody forgot without ending its duties nothing is known but that its lease is over.
 const takeText = statement(
   `with before as materialized (
-     select d.process_id, d.ended_at, p.heartbeat_at, p.id is not null and p.expires_at > tuntas.now() and p.id <> all($3::bigint[]) as alive
-     from tuntas.duty d left join tuntas.process p on p.id = d.process_id where d.name = $1 for update of d
+     select d.ended_at, o.heartbeat_at, exists (select from tuntas.process p where p.id = d.process_id and p.expires_at > tuntas.now()) as alive
+     from tuntas.duty d left join tuntas.process o on o.id = d.process_id where d.name = $1 for update of d
    ), taken as (
      insert into tuntas.duty as d (name, process_id, since) select $1, $2, tuntas.now() where not exists (select from before where alive)
      on conflict (name) do update set process_id = $2, since = tuntas.now(), ended_at = null
@@ -29,19 +30,23 @@ const takeText = statement(
    from taken`,
 );
 
-/** Takes the duty where nobody alive has it; undefined where somebody has. `dead` are known to be so before their lease is over. */
-export async function takeDuty(
-  sql: Sql,
-  name: string,
-  { processId, dead }: { readonly processId: string; readonly dead: readonly string[] },
-): Promise<Taken | undefined> {
-  if ((await sql.run(freeText, [name, dead])).length === 0) return undefined;
-  return (await sql.run<Taken & {}>(takeText, [name, processId, dead]))[0];
+/** Takes the duty where nobody alive has it; undefined where somebody has. */
+export async function takeDuty(sql: Sql, name: string, processId: string): Promise<Taken | undefined> {
+  if ((await sql.run(freeText, [name])).length === 0) return undefined;
+  return (await sql.run<Taken & {}>(takeText, [name, processId]))[0];
 }
 
 const leaveText = statement(
   `update tuntas.duty set process_id = null, ended_at = tuntas.now() where name = $1 and process_id = $2`,
 );
 
-export const leaveDuty = (sql: Sql, name: string, processId: string) =>
-  sql.run(leaveText, [name, processId]);
+export const leaveDuty = (sql: Sql, name: string, processId: string) => sql.run(leaveText, [name, processId]);
+
+const endText = statement(
+  `update tuntas.duty d set process_id = null, ended_at = coalesce(
+     (select p.heartbeat_at from tuntas.process p where p.id = d.process_id), tuntas.now()) where d.process_id = any($1::bigint[])`,
+);
+
+/** Ends the duties of dead processes with their last heartbeat; call it before they are forgotten. */
+export const endDuties = (sql: Pick<Sql, "run">, processIds: readonly string[]) =>
+  sql.run(endText, [processIds]);

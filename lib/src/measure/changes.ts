@@ -17,7 +17,9 @@ export const readingKey = ({ name, labels }: Pick<Reading, "name" | "labels">): 
 
 /** What there was before and is not any more, is 0 now: a target without rows, a machine without executions. */
 const vanished = (seen: ReadonlyMap<string, Reading>, before: ReadonlyMap<string, Written>): Reading[] =>
-  [...before].filter(([key, { reading }]) => !seen.has(key) && reading.value !== 0).map(([, { reading }]) => ({ ...reading, value: 0 }));
+  [...before]
+    .filter(([key, { reading }]) => !seen.has(key) && reading.value !== 0)
+    .map(([, { reading }]) => ({ ...reading, value: 0 }));
 
 export function changesOf(
   readings: readonly Reading[],

@@ -23,7 +23,9 @@ export interface PrometheusOptions {
   readonly tally: Tally;
 }
 
-export const secondsBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600];
+export const secondsBuckets = [
+  0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600,
+];
 const freshMs = 2000;
 const timeoutMs = 1000;
 
@@ -65,7 +67,13 @@ function listenForDurations(registry: Registry): () => void {
   for (const [name, entry] of ofKind("histogram")) {
     const { meaning: help, labels } = entry;
     const registers = [registry];
-    const histogram = new Histogram({ name, help, labelNames: [...labels], buckets: secondsBuckets, registers });
+    const histogram = new Histogram({
+      name,
+      help,
+      labelNames: [...labels],
+      buckets: secondsBuckets,
+      registers,
+    });
     for (const source of entry.from ?? []) {
       const readers = readersOf(entry, source);
       const listener = (message: unknown): void => {

@@ -4,7 +4,16 @@ import type { Sql } from "../pg/contract.ts";
 import { statement } from "../pg/database.ts";
 
 // What changes without work being done: heartbeats, sessions of people who look, the figures themselves.
-const quiet = ["process", "duty", "series", "series_point", "series_mark", "access_session", "access_attempt", "migration"];
+const quiet = [
+  "process",
+  "duty",
+  "series",
+  "series_point",
+  "series_mark",
+  "access_session",
+  "access_attempt",
+  "migration",
+];
 
 const tablesText = statement(
   `select c.oid::int8::float8 as oid from pg_class c

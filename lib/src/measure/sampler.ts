@@ -29,8 +29,8 @@ export interface SamplerOptions {
 }
 
 export interface Sampler {
-  /** These processes are dead, or a holder has left: the duty may be free. */
-  consider(dead?: readonly string[]): Promise<void>;
+  /** Whoever had the duty may be gone: takes it if so. */
+  consider(): Promise<void>;
   /** One round now, whatever the clock says. */
   round(): Promise<void>;
   /** Whether this process has the duty. */
@@ -74,15 +74,17 @@ export function startSampler(options: SamplerOptions): Sampler {
 
   /** A failure is told and forgotten: figures are worth no more than that. */
   const safely = (work: () => Promise<void>): Promise<void> =>
-    work().catch((cause: unknown) => log.warn({ cause }, "figures could not be written and will be tried again"));
+    work().catch((cause: unknown) =>
+      log.warn({ cause }, "figures could not be written and will be tried again"),
+    );
 
   /** One round after another. */
   const queue = (work: () => Promise<void>): Promise<void> => (tail = tail.then(() => safely(work)));
 
-  async function take(dead: readonly string[]): Promise<void> {
+  async function take(): Promise<void> {
     if (watch || closed || !maySample) return;
     consideredAtMs = performance.now();
-    const taken = await takeDuty(database, samplingDuty, { processId: processId(), dead });
+    const taken = await takeDuty(database, samplingDuty, processId());
     if (!taken) return;
     if (taken.untilMs !== null) await insertGap(database, { fromMs: taken.untilMs, leastMs: 1.5 * everyMs });
     watch = await beginWatch(database);
@@ -108,7 +110,11 @@ export function startSampler(options: SamplerOptions): Sampler {
   }
 
   async function look(of: Watch): Promise<void> {
-    const { mine, pulse } = await readPulse(database, { duty: samplingDuty, processId: processId(), tables: of.tables });
+    const { mine, pulse } = await readPulse(database, {
+      duty: samplingDuty,
+      processId: processId(),
+      tables: of.tables,
+    });
     if (!mine) return void (watch = undefined);
     if (of.moving || pulse !== of.pulse) await sample(of);
     of.pulse = pulse;
@@ -116,17 +122,17 @@ export function startSampler(options: SamplerOptions): Sampler {
   }
 
   async function round(): Promise<void> {
-    if (!watch && performance.now() - consideredAtMs >= considerEveryMs) await take([]);
+    if (!watch && performance.now() - consideredAtMs >= considerEveryMs) await take();
     await tellCounts();
     if (watch) await look(watch);
   }
 
   const timer = setInterval(() => void queue(round), everyMs);
   timer.unref();
-  void safely(() => take([]));
+  void safely(take);
 
   return {
-    consider: (dead = []) => safely(() => take(dead)),
+    consider: () => safely(take),
     round: () => queue(round),
     isOnDuty: () => watch !== undefined,
     async close() {

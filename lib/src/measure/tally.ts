@@ -41,7 +41,12 @@ export function startTally(lists: readonly Metrics[]): Tally {
 
   function make(key: string, name: string, values: readonly string[]): Count {
     const size = sizes.get(name) ?? 0;
-    if (size >= valuesMax && !key.endsWith(other)) return countOf(`${name}\0${other}`, name, values.map(() => other));
+    if (size >= valuesMax && !key.endsWith(other))
+      return countOf(
+        `${name}\0${other}`,
+        name,
+        values.map(() => other),
+      );
     sizes.set(name, size + 1);
     const made = { name, values, total: 0 };
     counts.set(key, made);
@@ -58,7 +63,13 @@ export function startTally(lists: readonly Metrics[]): Tally {
       const signal = message as Fields;
       let key = name;
       for (const read of readers) key += `\0${read(signal)}`;
-      const count = counts.get(key) ?? countOf(key, name, readers.map((read) => read(signal)));
+      const count =
+        counts.get(key) ??
+        countOf(
+          key,
+          name,
+          readers.map((read) => read(signal)),
+        );
       count.total += amount === undefined ? 1 : Number(signal[amount]);
     };
     const channel = channelName(source.signal);

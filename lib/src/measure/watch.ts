@@ -26,7 +26,13 @@ export interface Watch {
 export function startWatch({ watches, ...options }: WatchOptions): Watch {
   const series = makeTimeSeries(options.database);
   const tally = startTally(metricLists);
-  const sampler = startSampler({ ...options, series, tally, maySample: watches, onLooked: async () => undefined });
+  const sampler = startSampler({
+    ...options,
+    series,
+    tally,
+    maySample: watches,
+    onLooked: async () => undefined,
+  });
   return {
     tally,
     series,

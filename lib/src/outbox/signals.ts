@@ -43,7 +43,8 @@ export const outboxMetrics = metrics({
   },
   tuntas_outbox_failures_total: {
     kind: "counter",
-    meaning: "Deliveries that failed: refused for what they say, unavailable, parked after too many refusals.",
+    meaning:
+      "Deliveries that failed: refused for what they say, unavailable, parked after too many refusals.",
     labels: ["kind", "name", "type"],
     from: [
       { signal: "outbox.refused", fixed: { type: "refused" } },

@@ -150,7 +150,8 @@ export const queueMetrics = metrics({
   },
   tuntas_worker_processes: {
     kind: "gauge",
-    meaning: "Processes that work on the queue now (`running_workers`, `running_worker_tasks`, `RunningTaskCount`).",
+    meaning:
+      "Processes that work on the queue now (`running_workers`, `running_worker_tasks`, `RunningTaskCount`).",
     labels: ["queue"],
     kept: true,
   },
@@ -162,7 +163,8 @@ export const queueMetrics = metrics({
   },
   tuntas_worker_backlog_per_worker: {
     kind: "gauge",
-    meaning: "Ready messages for each process that works on the queue (`backlog_per_worker`, `backlog_per_task`).",
+    meaning:
+      "Ready messages for each process that works on the queue (`backlog_per_worker`, `backlog_per_task`).",
     labels: ["queue"],
     kept: true,
   },

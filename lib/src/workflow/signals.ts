@@ -32,10 +32,7 @@ export const workflowMetrics = metrics({
     kind: "counter",
     meaning: "Executions by what happened to them: STARTED, SUCCEEDED, FAILED, TIMED_OUT, ABORTED.",
     labels: ["workflow", "status"],
-    from: [
-      { signal: "workflow.started", fixed: { status: "STARTED" } },
-      { signal: "workflow.ended" },
-    ],
+    from: [{ signal: "workflow.started", fixed: { status: "STARTED" } }, { signal: "workflow.ended" }],
     kept: true,
   },
   tuntas_workflow_execution_seconds: {

@@ -57,7 +57,9 @@ function readingsOf(row: Row): Reading[] {
     reading("queue_depth", row.inFlight, { state: "in_flight" }),
     reading("queue_depth", row.delayed, { state: "delayed" }),
     reading("queue_oldest_age_seconds", row.oldestAge),
-    ...(row.hasDeadLetters || row.quarantined > 0 ? [reading("queue_dead_letters", row.dead + row.quarantined)] : []),
+    ...(row.hasDeadLetters || row.quarantined > 0
+      ? [reading("queue_dead_letters", row.dead + row.quarantined)]
+      : []),
     reading("queue_paused", row.paused),
     reading("worker_processes", row.workers),
     reading("worker_places", row.places),
@@ -82,7 +84,9 @@ export async function readQueueGauges(sql: Pick<Sql, "run">): Promise<QueueGauge
   };
 }
 
-const labelsText = statement(`select id, account, region, name from tuntas.queue where id = any($1::integer[])`);
+const labelsText = statement(
+  `select id, account, region, name from tuntas.queue where id = any($1::integer[])`,
+);
 
 /** The labels of these queues, by id; a deleted one has none. */
 export async function readQueueLabels(

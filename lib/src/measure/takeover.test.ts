@@ -1,0 +1,46 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { testPlatform, type TestPlatform } from "../testing/index.ts";
+
+const fixture = fileURLToPath(new URL("watch.fixture.mjs", import.meta.url));
+
+async function watcher({ databaseUrl, schema }: TestPlatform): Promise<{ child: ChildProcess; id: string }> {
+  const child = spawn(process.execPath, [fixture, databaseUrl, schema], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, TUNTAS_LOG_LEVEL: "silent" },
+  });
+  const [data] = (await once(child.stdout!, "data")) as [Buffer];
+  return { child, id: data.toString().trim() };
+}
+
+const holderOf = async ({ platform: { database }, schema }: TestPlatform): Promise<string | undefined> => {
+  const text = `select process_id::text as id from ${schema}.duty where name = 'sampling'`;
+  return database.transaction(async (tx) => (await tx.client.query(text)).rows[0]?.id as string | undefined);
+};
+
+test.each(["SIGKILL", "SIGTERM"] as const)(
+  "one process of all samples; after its %s another one takes over, and says from when to when nobody looked",
+  async (signal) => {
+    await using kit = await testPlatform({ watches: false });
+    const first = await watcher(kit);
+    const patient = { timeout: 20_000, interval: 100 };
+    await expect.poll(() => holderOf(kit), patient).toBe(first.id);
+    const second = await watcher(kit);
+    expect(await holderOf(kit)).toBe(first.id);
+    first.child.kill(signal);
+    await expect.poll(() => holderOf(kit), patient).toBe(second.id);
+    await kit.advance(60_000);
+    second.child.kill("SIGKILL");
+    await once(second.child, "close");
+    const third = await watcher(kit);
+    await expect.poll(() => holderOf(kit), patient).toBe(third.id);
+    third.child.kill("SIGTERM");
+    await once(third.child, "close");
+    const nowMs = await kit.platform.series.nowMs();
+    const gaps = await kit.platform.series.marks({ fromMs: nowMs - 600_000, toMs: nowMs + 1000 });
+    expect(gaps.at(-1)).toMatchObject({ kind: "gap", subject: "sampling" });
+    expect(gaps.at(-1)!.untilMs! - gaps.at(-1)!.atMs).toBeGreaterThan(50_000);
+  },
+);

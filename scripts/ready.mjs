@@ -1,4 +1,4 @@
-// Makes the checkout ready to run: packages installed, TypeScript built. The first act of `npm start` and
+// Makes the checkout ready to run: packages installed, TypeScript and the console's pages built. The first act of `npm start` and
 // `npm test` themselves, because npm skips pre and post scripts where `ignore-scripts` is set.
 // An up-to-date checkout pays only a few file-time look-ups.
 import { execFileSync } from "node:child_process";
@@ -31,6 +31,10 @@ const writeStamp = (entry) => {
   writeFileSync(stamp, JSON.stringify({ ...readStamp(), ...entry }));
 };
 
+const pages = join("apps", "console", "src", "web");
+/** The pages share these types with their server. */
+const pagesContract = join("apps", "console", "src", "api");
+
 /** Every file whose change needs a new build, as one line of path and time each. */
 function* sources(folder) {
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
@@ -38,7 +42,7 @@ function* sources(folder) {
     if (entry.isDirectory()) {
       if (!["node_modules", "dist", ".tuntas"].includes(entry.name)) yield* sources(path);
     } else if (
-      /\.(ts|tsx|css|html)$|^(tsconfig.*|package)\.json$/.test(entry.name) &&
+      /\.(ts|tsx|css|html|svg)$|^(tsconfig.*|package)\.json$|^vite\.config\.mjs$/.test(entry.name) &&
       !/\.test\.tsx?$/.test(entry.name)
     ) {
       yield `${path} ${statSync(join(root, path)).mtimeMs}`;
@@ -46,10 +50,17 @@ function* sources(folder) {
   }
 }
 
-const sourceHash = () => {
+const hashOf = (lines) => createHash("sha256").update(lines.toSorted().join("\n")).digest("hex");
+
+/** What the code and what the pages are built from. */
+function sourceHashes() {
   const lines = ["lib", "apps", "examples"].flatMap((folder) => [...sources(folder)]);
-  return createHash("sha256").update(lines.toSorted().join("\n")).digest("hex");
-};
+  const isPages = (line) => line.startsWith(pages);
+  return {
+    source: hashOf(lines.filter((line) => !isPages(line))),
+    pages: hashOf(lines.filter((line) => isPages(line) || line.startsWith(pagesContract))),
+  };
+}
 
 function run(command, args, why) {
   console.error(why);
@@ -60,16 +71,33 @@ function run(command, args, why) {
   });
 }
 
-function build() {
+function build(tool, ...args) {
   console.error("Building (only after a change) ...");
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   try {
-    execFileSync(process.execPath, [tsc, "-b"], { cwd: root, stdio: ["ignore", 2, "inherit"] });
+    execFileSync(process.execPath, [join(root, "node_modules", ...tool), ...args], {
+      cwd: root,
+      stdio: ["ignore", 2, "inherit"],
+    });
   } catch {
     console.error("The build failed; the errors stand above.");
     process.exit(1);
   }
 }
+
+const buildCode = () => build(["typescript", "bin", "tsc"], "-b");
+
+const buildPages = () =>
+  build(
+    ["vite", "bin", "vite.js"],
+    "build",
+    pages,
+    "--config",
+    join(pages, "vite.config.mjs"),
+    "--logLevel",
+    "warn",
+  );
+
+const isBuilt = (...path) => existsSync(join(root, "lib", "dist", ...path));
 
 requireNode();
 const before = readStamp();
@@ -78,8 +106,13 @@ if (before.lock !== lock) {
   run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], "Installing packages (once) ...");
   writeStamp({ lock });
 }
-const wanted = sourceHash();
-if (before.lock !== lock || before.source !== wanted || !existsSync(join(root, "lib", "dist", "index.js"))) {
-  build();
-  writeStamp({ source: wanted });
+const wanted = sourceHashes();
+const isNew = before.lock !== lock;
+if (isNew || before.source !== wanted.source || !isBuilt("index.js")) {
+  buildCode();
+  writeStamp({ source: wanted.source });
+}
+if (isNew || before.pages !== wanted.pages || !isBuilt("apps", "console", "web", "index.html")) {
+  buildPages();
+  writeStamp({ pages: wanted.pages });
 }

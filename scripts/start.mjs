@@ -1,10 +1,10 @@
-// `npm start`: the demonstration. The orders application, its worker, the SQS gateway and a page in one process, on the
+// `npm start`: the demonstration. The orders application, its worker, the SQS gateway and the console in one process, on the
 // embedded PostgreSQL unless DATABASE_URL names another.
 import { openPlatform, runMain, runUntilSignal } from "tuntas";
+import { consolePages } from "tuntas/console";
 import { startGateway } from "tuntas/gateway";
 import { databaseOptions, integer } from "../examples/orders/dist/config.js";
 import { startOrders } from "../examples/orders/dist/main.js";
-import { welcomePages } from "./welcome.mjs";
 
 // A person at a terminal gets the few lines below; a log collector gets every event.
 process.env.TUNTAS_LOG_LEVEL ??= process.stdout.isTTY ? "warn" : "info";
@@ -12,7 +12,7 @@ process.env.TUNTAS_LOG_LEVEL ??= process.stdout.isTTY ? "warn" : "info";
 const text = ({ apiUrl, gatewayUrl, workloads }, seconds) => `
 Tuntas runs (ready in ${seconds} s).
 
-  Console    ${gatewayUrl}
+  Console    ${gatewayUrl}/console/
   Orders API ${apiUrl}
   SQS        aws --endpoint-url ${gatewayUrl} sqs list-queues
   Workloads  ${workloads.join(", ")}
@@ -32,7 +32,10 @@ runMain(async () => {
   const gateway = await startGateway({
     platform,
     port: integer("TUNTAS_PORT", 4566, { min: 0, max: 65535 }),
-    pages: welcomePages(facts),
+    pages: consolePages({
+      platform,
+      links: () => ({ "Orders API": apiUrl, Metrics: `${apiUrl}/metrics` }),
+    }),
   });
 
   runUntilSignal(

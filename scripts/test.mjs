@@ -17,6 +17,7 @@ const checks = [
   ["format", () => run(tool("prettier", "bin", "prettier.cjs"), "--check", "--log-level=warn", ".")],
   ["lint", () => run(tool("oxlint", "bin", "oxlint"), "--quiet")],
   ["types", () => run(tool("typescript", "bin", "tsc"), "-p", "tsconfig.tests.json")],
+  ["types of the pages", () => run(tool("typescript", "bin", "tsc"), "-p", "apps/console/src/web")],
 ];
 
 const results = checks.map(([name, check]) => {

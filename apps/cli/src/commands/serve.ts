@@ -1,4 +1,5 @@
 import { makeLog, openPlatform, runUntilSignal } from "tuntas";
+import { consolePages } from "tuntas/console";
 import { startGateway } from "tuntas/gateway";
 import type { Call, Command, OptionSpec } from "../command.ts";
 import { facts } from "../render.ts";
@@ -35,7 +36,7 @@ export function databaseName(): string {
 
 export const serve: Command = {
   name: "serve",
-  summary: "Runs engine and gateway without an application: SQS for any AWS SDK.",
+  summary: "Runs engine, gateway and console without an application: SQS for any AWS SDK.",
   options: portOptions,
   examples: [
     ["tuntas serve", "then: AWS_ENDPOINT_URL=http://127.0.0.1:4566 aws sqs list-queues"],
@@ -52,7 +53,8 @@ export const serve: Command = {
     const host = call.text("host") ?? "127.0.0.1";
     const log = makeLog({}, "stderr");
     const platform = await openPlatform({ ...databaseOfEnvironment(), name: "tuntas serve", log });
-    const gateway = await startGateway({ platform, port, host }).catch(async (cause: unknown) => {
+    const pages = consolePages({ platform });
+    const gateway = await startGateway({ platform, port, host, pages }).catch(async (cause: unknown) => {
       await platform.close();
       throw cause;
     });
@@ -66,6 +68,7 @@ export const serve: Command = {
       document: { status: "listening", url, port: gateway.port, pid: process.pid, version: readVersion() },
       text: facts({
         tuntas: readVersion(),
+        console: `${url}/console/`,
         gateway: `${url} (for AWS SDKs: AWS_ENDPOINT_URL=${url})`,
         database: databaseName(),
         stop: "Ctrl-C",

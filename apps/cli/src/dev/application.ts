@@ -2,6 +2,7 @@
 import { extname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isTuntasError, makeLog, runUntilSignal, start, type AppDefinition, type RunningApp } from "tuntas";
+import { consolePages } from "tuntas/console";
 import { startGateway, type Gateway } from "tuntas/gateway";
 import type { Answer } from "../command.ts";
 import { cliErrors } from "../errors.ts";
@@ -54,10 +55,13 @@ function explainLoad(file: string, cause: unknown): Error {
 }
 
 async function openGateway(running: RunningApp, { port, host }: ApplicationOptions): Promise<Gateway> {
-  return startGateway({ platform: running.platform, port, host }).catch(async (cause: unknown) => {
-    await running.stop();
-    throw cause;
-  });
+  const { platform } = running;
+  return startGateway({ platform, port, host, pages: consolePages({ platform }) }).catch(
+    async (cause: unknown) => {
+      await running.stop();
+      throw cause;
+    },
+  );
 }
 
 /** Starts it; the process then runs until a signal or, as a child of `tuntas dev`, until that is gone. */
@@ -86,6 +90,11 @@ export async function runApplication(options: ApplicationOptions): Promise<Answe
       pid: process.pid,
       parts: Object.keys(definition.parts),
     },
-    text: facts({ application: options.file, parts: Object.keys(definition.parts).join(", "), gateway: url }),
+    text: facts({
+      application: options.file,
+      parts: Object.keys(definition.parts).join(", "),
+      console: `${url}/console/`,
+      gateway: url,
+    }),
   };
 }

@@ -38,7 +38,9 @@ export interface Catalog {
   /** Deletes the queue with its messages; false where it was gone already. */
   delete(queue: QueueRecord, actor?: string): Promise<boolean>;
   /** Empties the queue; false where it was purged within the last 60 seconds. */
-  purge(queue: QueueRecord, actor?: string): Promise<boolean>;
+  purge(queue: QueueRecord, actor?: string, reason?: string): Promise<boolean>;
+  /** A person's change of settings: it goes on the record, with what was before. */
+  configure(queue: QueueRecord, settings: QueueSettings, act: Act): Promise<QueueRecord>;
   count(queue: QueueRecord): Promise<QueueCounts>;
   /** How many messages of the queue are in flight, counting to `limit` at most. */
   countInFlight(queue: QueueRecord, limit: number): Promise<number>;
@@ -47,6 +49,12 @@ export interface Catalog {
   untag(queue: QueueRecord, keys: readonly string[]): Promise<void>;
   /** Forgets what the cache knows of the queue, or of all. */
   forget(queueId?: number): void;
+}
+
+/** Who does it and why; both go on the record. */
+export interface Act {
+  readonly actor: string;
+  readonly reason: string;
 }
 
 const cacheMs = 5000;
@@ -84,6 +92,14 @@ const audit = (
   act: Pick<AuditEntry, "actor" | "action"> & Partial<AuditEntry>,
 ): Promise<string> => writeAudit(tx, { subject: `queue ${queue.name}`, reason: null, details: {}, ...act });
 
+/** What a change of settings was, for the record. */
+const change = (current: QueueRecord, settings: QueueSettings) => ({
+  before: Object.fromEntries(
+    Object.keys(settings).map((key) => [key, current[key as keyof QueueSettings] ?? null]),
+  ),
+  after: settings,
+});
+
 export function makeCatalog(context: QueueContext): Catalog {
   const { database, announceChange, due } = context;
   const cache = makeCache();
@@ -110,11 +126,14 @@ export function makeCatalog(context: QueueContext): Catalog {
   async function amend(
     queue: QueueRecord,
     decide: (current: QueueRecord) => QueueSettings,
+    act?: Act,
   ): Promise<QueueRecord> {
     const updated = await database.transaction(async (tx) => {
       const current = await store.lockQueue(tx, queue.id);
       if (!current) return undefined;
       const settings = decide(current);
+      if (act)
+        await audit(tx, queue, { ...act, action: "queue.configure", details: change(current, settings) });
       if (current.fifo && settings.delaySeconds !== undefined)
         await store.redelayFifo(tx, queue.id, settings.delaySeconds);
       return store.updateQueue(tx, queue.id, settings);
@@ -125,11 +144,7 @@ export function makeCatalog(context: QueueContext): Catalog {
     return cache.put(updated);
   }
 
-  async function setPaused(
-    queue: QueueRecord,
-    paused: boolean,
-    { actor, reason }: { actor: string; reason: string },
-  ): Promise<void> {
+  async function setPaused(queue: QueueRecord, paused: boolean, { actor, reason }: Act): Promise<void> {
     await database.transaction(async (tx) => {
       await store.pauseQueue(tx, queue.id, paused ? actor : null);
       await audit(tx, queue, { actor, action: paused ? "queue.pause" : "queue.resume", reason });
@@ -160,7 +175,8 @@ export function makeCatalog(context: QueueContext): Catalog {
       return { status: "exists", queue: cache.put(existing) };
     },
     update: (queue, settings) => amend(queue, () => settings),
-    amend,
+    configure: (queue, settings, act) => amend(queue, () => settings, act),
+    amend: (queue, decide) => amend(queue, decide),
     pause: (queue, actor, reason = "") => setPaused(queue, true, { actor, reason }),
     resume: (queue, actor, reason = "") => setPaused(queue, false, { actor, reason }),
     async delete(queue, actor = overTheWire) {
@@ -173,11 +189,11 @@ export function makeCatalog(context: QueueContext): Catalog {
       changed(queue.id);
       return deleted;
     },
-    async purge(queue, actor = overTheWire) {
+    async purge(queue, actor = overTheWire, reason = "") {
       if (!(await store.markQueuePurged(database, queue.id))) return false;
       const count = await database.transaction(async (tx) => {
         const purged = await store.purgeMessages(tx, queue.id);
-        await audit(tx, queue, { actor, action: "queue.purge", details: { count: purged } });
+        await audit(tx, queue, { actor, action: "queue.purge", reason, details: { count: purged } });
         return purged;
       });
       changed(queue.id);

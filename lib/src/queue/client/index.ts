@@ -41,8 +41,27 @@ export function makeQueues(context: QueueContext): Queues {
   };
 }
 
-export type { Explanation, Facts, Glimpse, Inspector, Observation, Reason, Sign } from "./inspector.ts";
-export type { Observer, Place, QueueDepth, Whereabouts } from "./observer.ts";
+export type {
+  Explanation,
+  Facts,
+  Glimpse,
+  Inspector,
+  LiveMessage,
+  LiveState,
+  Observation,
+  Reason,
+  Sign,
+} from "./inspector.ts";
+export type {
+  LiveProcess,
+  Observer,
+  Place,
+  QueueConsumer,
+  QueueDepth,
+  QueueSurvey,
+  SurveyPage,
+  Whereabouts,
+} from "./observer.ts";
 export type { Forbidden, OperationReport } from "./operation.ts";
 export type { RejectOptions, ReplayOptions } from "./triage.ts";
 export type {

@@ -5,6 +5,7 @@ import { signsOf, type Observation, type Sign } from "../diagnosis.ts";
 import { explain, type Facts, type Reason } from "../explanation.ts";
 import { findMentions, type AuditRow } from "../store/audit.ts";
 import { findMessage, observeQueue, peekMessages, readFacts, type Glimpse } from "../store/inspect.ts";
+import { listMessages, type LiveMessage, type LiveState } from "../store/survey.ts";
 import type { QueueContext } from "./context.ts";
 
 /** Where a message is, why it is not running, and what people did to it. */
@@ -19,6 +20,11 @@ export interface Inspector {
   explain(messageId: string): Promise<Explanation | undefined>;
   /** The first messages of a queue, ready ones first, without receiving them. */
   peek(queue: QueueRecord, limit: number): Promise<Glimpse[]>;
+  /** The messages of one state in the order in which they come; the next page comes after the last one's cursor. */
+  browse(
+    queue: QueueRecord,
+    page: { readonly state: LiveState; readonly after?: string; readonly limit: number },
+  ): Promise<LiveMessage[]>;
   /** One look at a queue. Errors: TUNTAS_QUEUE_MISSING. */
   observe(queue: QueueRecord, before?: Observation): Promise<Observation>;
   /** The signs of poison; those of change only show against an observation from before. */
@@ -29,6 +35,7 @@ export interface Inspector {
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const firstCursor = "-1.0";
 const number = /^\d{1,18}$/;
 
 export function makeInspector({ database }: QueueContext): Inspector {
@@ -46,6 +53,8 @@ export function makeInspector({ database }: QueueContext): Inspector {
   return {
     observe,
     peek: (queue, limit) => peekMessages(database, queue.id, limit),
+    browse: (queue, { state, after = firstCursor, limit }) =>
+      listMessages(database, queue.id, { state, after, limit }),
     async explain(messageId) {
       const id = await numberOf(messageId);
       const facts = id === undefined ? undefined : await readFacts(database, id);
@@ -60,4 +69,4 @@ export function makeInspector({ database }: QueueContext): Inspector {
   };
 }
 
-export type { Facts, Glimpse, Observation, Reason, Sign };
+export type { Facts, Glimpse, LiveMessage, LiveState, Observation, Reason, Sign };

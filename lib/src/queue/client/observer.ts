@@ -1,6 +1,15 @@
 // What programs ask of queues all day: cheap, and bounded however deep they are.
 import type { QueueRecord } from "../contract.ts";
-import { defaultScope } from "../contract.ts";
+import { defaultScope, type Scope } from "../contract.ts";
+import {
+  listConsumers,
+  listProcesses,
+  surveyQueues,
+  type LiveProcess,
+  type QueueConsumer,
+  type QueueSurvey,
+  type SurveyPage,
+} from "../store/survey.ts";
 import {
   locateGroup,
   readDepths,
@@ -13,6 +22,12 @@ import type { QueueContext } from "./context.ts";
 export interface Observer {
   /** The depths of the first 200 queues by name; counts end at 100,000. */
   depths(): Promise<QueueDepth[]>;
+  /** Queues with their depth, age, workers and what waits for a person, in the order of their names. */
+  survey(scope: Scope, page: SurveyPage): Promise<QueueSurvey[]>;
+  /** The live processes with a worker of the queue. */
+  consumers(queue: QueueRecord): Promise<QueueConsumer[]>;
+  /** Every live process on this database. */
+  processes(): Promise<LiveProcess[]>;
   /** Where the message of a group is; undefined where it has ended, or never was. Follows replays, which keep the group. */
   locate(queue: QueueRecord, groupId: string): Promise<Whereabouts | undefined>;
 }
@@ -21,7 +36,10 @@ const queuesMax = 200;
 
 export const makeObserver = ({ database }: QueueContext): Observer => ({
   depths: () => readDepths(database, defaultScope, queuesMax),
+  survey: (scope, page) => surveyQueues(database, scope, page),
+  consumers: (queue) => listConsumers(database, queue.id),
+  processes: () => listProcesses(database),
   locate: (queue, groupId) => locateGroup(database, queue.id, groupId),
 });
 
-export type { Place, QueueDepth, Whereabouts };
+export type { LiveProcess, Place, QueueConsumer, QueueDepth, QueueSurvey, SurveyPage, Whereabouts };

@@ -1,0 +1,72 @@
+// What came in a query string or a body, taken out field by field. Whatever does not fit is refused by name.
+import { consoleErrors } from "../contract.ts";
+
+export interface Fields {
+  /** A text that must be there. */
+  text(name: string): string;
+  /** A text, or undefined where it is missing or empty. */
+  optional(name: string): string | undefined;
+  oneOf<T extends string>(name: string, values: readonly T[]): T;
+  /** A whole number in the range, or undefined where it is missing or empty. */
+  integer(name: string, range: { readonly min: number; readonly max: number }): number | undefined;
+  flag(name: string): boolean;
+  texts(name: string): readonly string[] | undefined;
+}
+
+const textCharsMax = 2_000_000;
+
+const wrong = (name: string, expected: string, got: unknown) =>
+  consoleErrors.error(
+    "TUNTAS_CONSOLE_REQUEST",
+    `${name}: expected ${expected}, got ${(JSON.stringify(got) ?? "nothing").slice(0, 100)}`,
+  );
+
+export function makeFields(values: Readonly<Record<string, unknown>>): Fields {
+  const read = (name: string): unknown => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    return value === "" || value === null ? undefined : value;
+  };
+
+  function optional(name: string): string | undefined {
+    const value = read(name);
+    if (value === undefined) return undefined;
+    if (typeof value !== "string" || value.length > textCharsMax) throw wrong(name, "text", value);
+    return value;
+  }
+
+  function text(name: string): string {
+    const value = optional(name);
+    if (value === undefined) throw wrong(name, "text", value);
+    return value;
+  }
+
+  return {
+    text,
+    optional,
+    oneOf<T extends string>(name: string, allowed: readonly T[]) {
+      const value = read(name);
+      const found = allowed.find((each) => each === value);
+      if (found === undefined) throw wrong(name, `one of ${allowed.join(", ")}`, value);
+      return found;
+    },
+    integer(name, { min, max }) {
+      const value = read(name);
+      if (value === undefined) return undefined;
+      const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+      if (typeof number === "number" && Number.isInteger(number) && number >= min && number <= max)
+        return number;
+      throw wrong(name, `a whole number from ${min} to ${max}`, value);
+    },
+    flag(name) {
+      const value = read(name);
+      return value === true || value === "true";
+    },
+    texts(name) {
+      const value = read(name);
+      if (value === undefined) return undefined;
+      if (Array.isArray(value) && value.length <= 10_000 && value.every((each) => typeof each === "string"))
+        return value;
+      throw wrong(name, "a list of texts", value);
+    },
+  };
+}

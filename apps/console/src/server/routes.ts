@@ -1,0 +1,50 @@
+// Every read and every act by its name. Reads are shared among all who watch; acts are not.
+import type { ActName, ReadName } from "../api/index.ts";
+import { consoleErrors } from "../contract.ts";
+import type { Who } from "./access.ts";
+import { makeFields, type Fields } from "./fields.ts";
+import type { ActHandler, ActsOf, Needs, ReadHandler, ReadsOf } from "./needs.ts";
+import { homeReads } from "./rooms/home.ts";
+import { queueActs, queueReads } from "./rooms/queues.ts";
+import { sessionReads } from "./rooms/session.ts";
+
+export interface Routes {
+  read(name: string, query: Query, who: Who): Promise<{ readonly value: unknown; readonly ageMs: number }>;
+  act(name: string, body: Query, who: Who): Promise<unknown>;
+}
+
+type Query = Readonly<Record<string, unknown>>;
+
+const missing = (name: string) => consoleErrors.error("TUNTAS_CONSOLE_MISSING", `nothing is called ${name}`);
+
+/** The parts of a query in one order, so that the same question is the same key. */
+const keyOf = (name: string, query: Query, { role }: Who): string =>
+  JSON.stringify([name, role, Object.entries(query).toSorted(([one], [other]) => (one < other ? -1 : 1))]);
+
+export function makeRoutes(needs: Needs): Routes {
+  const reads: ReadsOf<ReadName> = { ...sessionReads(needs), ...homeReads(needs), ...queueReads(needs) };
+  const acts: ActsOf<ActName> = { ...queueActs(needs) };
+
+  function demand({ name, role }: Who, act: string): void {
+    if (needs.access.may(role, act)) return;
+    throw consoleErrors.error("TUNTAS_CONSOLE_DENIED", `${name} is ${role}, which does not allow ${act}`);
+  }
+
+  return {
+    async read(name, query, who) {
+      if (!Object.hasOwn(reads, name)) throw missing(name);
+      demand(who, "view");
+      const handler = reads[name as ReadName] as ReadHandler<ReadName>;
+      if (name === "session") return { value: await handler(makeFields(query), who), ageMs: 0 };
+      return needs.shared.get(keyOf(name, query, who), () => handler(makeFields(query), who));
+    },
+    async act(name, body, who) {
+      if (!Object.hasOwn(acts, name)) throw missing(name);
+      const { may, run } = acts[name as ActName] as ActHandler<ActName>;
+      demand(who, may);
+      const fields: Fields = makeFields(body);
+      fields.text("reason");
+      return run(fields, who).finally(needs.shared.forget);
+    },
+  };
+}

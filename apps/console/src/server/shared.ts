@@ -1,0 +1,73 @@
+// One look at the database for all who watch. An answer serves everybody until it is old; how soon that is follows from
+// what it cost, so that watching never takes more than a thirtieth of the time.
+
+export interface Shared {
+  /** The answer under this key, and how old it is. `read` is asked at most once at a time. */
+  get<T>(key: string, read: () => Promise<T>): Promise<{ readonly value: T; readonly ageMs: number }>;
+  /** Forgets everything: somebody has changed something. */
+  forget(): void;
+}
+
+interface Entry {
+  readonly answer: Promise<unknown>;
+  readAt: number;
+  /** Before this moment nobody reads again. */
+  freshUntil: number;
+}
+
+const freshMs = 1000;
+const costShare = 30;
+const entriesMax = 300;
+// Reads of the console run beside the engine's own statements, on the same connections.
+const readsAtOnce = 2;
+
+export function makeShared(clock: () => number = () => performance.now()): Shared {
+  const entries = new Map<string, Entry>();
+  const inTurn = atMost(readsAtOnce);
+
+  function begin(key: string, read: () => Promise<unknown>): Entry {
+    const entry: Entry = {
+      answer: inTurn(async () => {
+        const begun = clock();
+        const value = await read();
+        entry.readAt = begun;
+        entry.freshUntil = clock() + Math.max(freshMs, (clock() - begun) * costShare);
+        return value;
+      }),
+      readAt: clock(),
+      freshUntil: Infinity,
+    };
+    entry.answer.catch(() => entries.get(key) === entry && entries.delete(key));
+    entries.delete(key);
+    entries.set(key, entry);
+    for (const oldest of entries.keys()) if (entries.size > entriesMax) entries.delete(oldest);
+    return entry;
+  }
+
+  return {
+    async get<T>(key: string, read: () => Promise<T>) {
+      const known = entries.get(key);
+      const entry = known && known.freshUntil > clock() ? known : begin(key, read);
+      const value = (await entry.answer) as T;
+      return { value, ageMs: Math.max(0, clock() - entry.readAt) };
+    },
+    forget: () => entries.clear(),
+  };
+}
+
+/** Runs what it is given, so many at once at most; the others wait their turn. */
+export function atMost(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (work) => {
+    if (running >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running++;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    }
+  };
+}

@@ -1,0 +1,56 @@
+// What needs a person, each line with whose it is, how old it is and the one next act. Below it, how the whole is.
+import type { HomeView } from "../../../api/index.ts";
+import { useRead } from "../../api/hooks.ts";
+import { countText } from "../../furniture/count.tsx";
+import { Figures } from "../../furniture/figures.tsx";
+import { Page, sourceOf } from "../../furniture/page.tsx";
+import { ageText } from "../../furniture/time.tsx";
+import { Decisions } from "./decisions.tsx";
+import { Checks } from "./checks.tsx";
+import "./home.css";
+
+function Health({ health }: Pick<HomeView, "health">) {
+  const { processes, queues, ready, inFlight, delayed, dead, oldestAgeMs, outboxWaiting } = health;
+  return (
+    <section className="stack" aria-label="Health">
+      <h2>At a glance</h2>
+      <Figures
+        label="The whole installation"
+        figures={[
+          { name: "Oldest waiting", value: oldestAgeMs === null ? "–" : ageText(oldestAgeMs) },
+          { name: "Ready", value: countText(ready) },
+          { name: "In flight", value: countText(inFlight) },
+          { name: "Delayed", value: countText(delayed) },
+          { name: "Dead, quarantined", value: countText(dead) },
+          { name: "Outbox", value: countText(outboxWaiting) },
+          { name: "Queues", value: countText(queues) },
+          { name: "Processes", value: countText(processes) },
+        ]}
+      />
+    </section>
+  );
+}
+
+const summary = ({ decisions }: HomeView): string => {
+  const now = decisions.filter((each) => each.urgency === "now").length;
+  if (decisions.length === 0) return "Nothing waits for a person.";
+  return now === 0
+    ? `${decisions.length} to decide, none of it urgent.`
+    : `${decisions.length} to decide, ${now} of it now.`;
+};
+
+export default function Home() {
+  const home = useRead("home", {});
+  const view = home.data?.value;
+  return (
+    <Page title="Needs a decision" lead={view && summary(view)} source={sourceOf(home)}>
+      {view && (
+        <>
+          <Decisions decisions={view.decisions} />
+          <Checks checks={view.checks} calm={view.decisions.length === 0} />
+          <Health health={view.health} />
+        </>
+      )}
+    </Page>
+  );
+}

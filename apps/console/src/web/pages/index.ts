@@ -1,0 +1,52 @@
+// Every page: where it is, what it is called, and the keys that go there. Each is loaded when it is first looked at.
+import { lazy, type ComponentType, type LazyExoticComponent } from "react";
+import type { IconName } from "../furniture/icon.tsx";
+
+export interface PageEntry {
+  /** In the address, below /console. */
+  readonly path: string;
+  readonly title: string;
+  readonly view: LazyExoticComponent<ComponentType>;
+}
+
+export interface NavigationEntry extends PageEntry {
+  readonly group: string;
+  readonly icon: IconName;
+  /** Pressed after g. */
+  readonly key: string;
+}
+
+/** What stands in the navigation, in its order. */
+export const navigation: readonly NavigationEntry[] = [
+  {
+    path: "/",
+    title: "Home",
+    group: "",
+    icon: "home",
+    key: "h",
+    view: lazy(() => import("./home/index.tsx")),
+  },
+  {
+    path: "/queues",
+    title: "Queues",
+    group: "Work",
+    icon: "queue",
+    key: "q",
+    view: lazy(() => import("./queues/index.tsx")),
+  },
+  {
+    path: "/processes",
+    title: "Processes",
+    group: "Work",
+    icon: "process",
+    key: "p",
+    view: lazy(() => import("./processes/index.tsx")),
+  },
+];
+
+/** What one gets to from another page. */
+const further: readonly PageEntry[] = [
+  { path: "/queues/:name", title: "Queue", view: lazy(() => import("./queues/queue.tsx")) },
+];
+
+export const pages: readonly PageEntry[] = [...navigation, ...further];

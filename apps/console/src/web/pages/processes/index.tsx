@@ -1,0 +1,44 @@
+import type { LiveProcess } from "../../../api/index.ts";
+import { useRead } from "../../api/hooks.ts";
+import { Page, sourceOf } from "../../furniture/page.tsx";
+import { Table, type Column } from "../../furniture/table.tsx";
+import { Age, Instant } from "../../furniture/time.tsx";
+
+const columns: readonly Column<LiveProcess>[] = [
+  { key: "name", head: "Process", cell: ({ name }) => <strong>{name}</strong> },
+  { key: "place", head: "Host and pid", width: "15rem", cell: ({ host, pid }) => `${host} · ${pid}` },
+  { key: "version", head: "Version", width: "7rem", wideOnly: true, cell: ({ version }) => version },
+  {
+    key: "started",
+    head: "Started",
+    width: "11rem",
+    wideOnly: true,
+    cell: ({ startedAtMs }) => <Instant ms={startedAtMs} />,
+  },
+  {
+    key: "heartbeat",
+    head: "Last heartbeat",
+    width: "8.5rem",
+    align: "right",
+    cell: ({ heartbeatAgeMs }) => <Age ms={heartbeatAgeMs} />,
+  },
+  {
+    key: "queues",
+    head: "Works on",
+    wideOnly: true,
+    cell: ({ queues }) => (queues.length > 0 ? queues.join(", ") : <span className="zero">no queue</span>),
+  },
+];
+
+export default function Processes() {
+  const processes = useRead("processes", {});
+  return (
+    <Page
+      title="Processes"
+      lead="Everything that lives on this database. One that dies leaves this list within seconds, and gives back what it held."
+      source={sourceOf(processes)}
+    >
+      <Table label="Processes" rows={processes.data?.value ?? []} columns={columns} keyOf={({ id }) => id} />
+    </Page>
+  );
+}

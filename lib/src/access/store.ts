@@ -1,4 +1,5 @@
 // The statements of access: one function a transition.
+import { writeAudit } from "../engine/audit.ts";
 import type { Sql } from "../pg/contract.ts";
 import { statement } from "../pg/database.ts";
 import type { Runner } from "../pg/join.ts";
@@ -169,11 +170,8 @@ const secretText = statement(
 export const keepSecret = async (sql: Runner, fresh: Buffer): Promise<Buffer | undefined> =>
   (await sql.run<{ secret: Buffer }>(secretText, [fresh]))[0]?.secret;
 
-const auditText = statement(
-  `insert into tuntas.audit (at, actor, action, subject, reason, details) values (tuntas.now(), $1, $2, $3, $4, $5)`,
-);
 export const insertAudit = (sql: Runner, { actor, from, action, subject, reason, details }: AuditEntry) =>
-  sql.run(auditText, [actor, action, subject, reason ?? null, JSON.stringify({ from, ...details })]);
+  writeAudit(sql, { actor, action, subject, reason: reason ?? null, details: { from, ...details } });
 
 const sensitiveText = statement("select paths from tuntas.access_sensitive where kind = $1 and name = $2");
 export const sensitivePaths = async (sql: Runner, kind: string, name: string): Promise<string[]> =>

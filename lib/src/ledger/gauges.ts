@@ -1,5 +1,5 @@
 // What of the ledger waits for somebody at this moment.
-import type { Reading } from "../engine/metric.ts";
+import type { Reading } from "../engine/signals.ts";
 import type { Sql } from "../pg/contract.ts";
 import { statement } from "../pg/database.ts";
 

@@ -1,5 +1,4 @@
-import { signals } from "../engine/signals.ts";
-import { metrics } from "../engine/metric.ts";
+import { metrics, signals } from "../engine/signals.ts";
 
 const scope = "the command's scope";
 const provider = "the provider's name";

@@ -1,5 +1,5 @@
 // Every metric there is.
-import type { MetricEntry, Metrics } from "../engine/metric.ts";
+import type { MetricEntry, Metrics } from "../engine/signals.ts";
 import { ledgerMetrics } from "../ledger/signals.ts";
 import { outboxMetrics } from "../outbox/signals.ts";
 import { queueMetrics } from "../queue/signals.ts";

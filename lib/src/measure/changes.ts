@@ -1,5 +1,5 @@
 // Which gauges are to be written: those that changed, and now and then those that did not.
-import type { Reading } from "../engine/metric.ts";
+import type { Reading } from "../engine/signals.ts";
 import type { Sample } from "../series/contract.ts";
 import { labelsText } from "../series/state.ts";
 import { metricEntries } from "./catalogue.ts";
@@ -19,7 +19,14 @@ export const readingKey = ({ name, labels }: Pick<Reading, "name" | "labels">): 
 const vanished = (seen: ReadonlyMap<string, Reading>, before: ReadonlyMap<string, Written>): Reading[] =>
   [...before]
     .filter(([key, { reading }]) => !seen.has(key) && reading.value !== 0)
-    .map(([, { reading }]) => ({ ...reading, value: 0 }));
+    .map(
+      ([
+        ,
+        {
+          reading: { name, labels },
+        },
+      ]) => ({ name, labels, value: 0 }),
+    );
 
 export function changesOf(
   readings: readonly Reading[],
@@ -34,7 +41,12 @@ export function changesOf(
     return value !== 0 && nowMs - last.atMs >= affirmEveryMs;
   };
   const news = [...seen].filter(isNews).map(([, reading]) => reading);
-  return [...news, ...vanished(seen, before)].map((reading) => ({ ...reading, kind: "gauge" }));
+  return [...news, ...vanished(seen, before)].map(({ name, labels, value }) => ({
+    name,
+    labels,
+    kind: "gauge",
+    value,
+  }));
 }
 
 /** Whether something changes by itself while nobody does anything: an age that grows. */

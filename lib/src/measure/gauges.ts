@@ -1,5 +1,5 @@
 // All gauges at one moment, read from the rooms. A room that has more to tell adds its reader here.
-import type { Reading } from "../engine/metric.ts";
+import type { Reading } from "../engine/signals.ts";
 import { readLedgerGauges } from "../ledger/gauges.ts";
 import { readStatus } from "../outbox/client.ts";
 import type { Sql } from "../pg/contract.ts";

@@ -1,5 +1,5 @@
 // `tuntas/measure`: what is counted, and how it is shown.
-export { metrics, type MetricEntry, type Metrics, type Reading } from "../engine/metric.ts";
+export { metrics, type MetricEntry, type Metrics, type Reading } from "../engine/signals.ts";
 export { metricEntries, metricLists } from "./catalogue.ts";
 export { readSnapshot, type Snapshot } from "./gauges.ts";
 export { makePrometheus, secondsBuckets, type Prometheus } from "./prometheus.ts";

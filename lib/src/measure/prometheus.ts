@@ -2,7 +2,7 @@
 // most once in two seconds however often somebody scrapes; histograms are of this process.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { MetricEntry } from "../engine/metric.ts";
+import type { MetricEntry } from "../engine/signals.ts";
 import { channelName } from "../engine/signals.ts";
 import type { Sql } from "../pg/contract.ts";
 import { labelsOf, metricEntries } from "./catalogue.ts";

@@ -1,6 +1,6 @@
 // Counts what the signals tell, as the rooms' metrics say. One map look-up a signal; nothing is rendered or written here.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import type { MetricEntry, MetricSource, Metrics } from "../engine/metric.ts";
+import type { MetricEntry, MetricSource, Metrics } from "../engine/signals.ts";
 import { channelName } from "../engine/signals.ts";
 
 export interface Count {

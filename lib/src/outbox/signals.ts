@@ -1,5 +1,4 @@
-import { signals } from "../engine/signals.ts";
-import { metrics } from "../engine/metric.ts";
+import { metrics, signals } from "../engine/signals.ts";
 
 const kind = "the target's kind";
 const name = "the target's name";

@@ -1,5 +1,4 @@
-import { signals } from "../engine/signals.ts";
-import { metrics } from "../engine/metric.ts";
+import { metrics, signals } from "../engine/signals.ts";
 
 const queue = "the queue's id";
 const count = "how many messages";

@@ -1,6 +1,5 @@
 // What the workflow room tells whoever listens, after the commit.
-import { signals } from "../engine/signals.ts";
-import { metrics } from "../engine/metric.ts";
+import { metrics, signals } from "../engine/signals.ts";
 
 export const workflowSignals = signals({
   "workflow.started": {

@@ -1,6 +1,6 @@
 // What the queues are like at this moment, for charts and alarms. Counts end at 100,000, so that asking costs the same
 // however deep a queue is.
-import type { Reading } from "../../engine/metric.ts";
+import type { Reading } from "../../engine/signals.ts";
 import type { Sql } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import { defaultScope } from "../contract.ts";

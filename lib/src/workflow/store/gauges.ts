@@ -1,6 +1,6 @@
 // What the running executions are like at this moment. Each one waits for the clock or for a call, so the rows of both
 // tell of all of them without a look at those that have ended.
-import type { Reading } from "../../engine/metric.ts";
+import type { Reading } from "../../engine/signals.ts";
 import type { Sql } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 

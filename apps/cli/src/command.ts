@@ -89,6 +89,20 @@ export class Call {
     throw this.wrong(`--${name}: expected a whole number ${range}, got ${JSON.stringify(value)}`);
   }
 
+  /** The number of a row, as an argument. Errors: TUNTAS_CLI_USAGE. */
+  rowId(index: number): string {
+    const value = this.argument(index);
+    if (/^[1-9]\d{0,17}$/.test(value)) return value;
+    throw this.wrong(`expected the number of a row, got ${JSON.stringify(value)}`);
+  }
+
+  /** One of some words. Errors: TUNTAS_CLI_USAGE. */
+  oneOf<Word extends string>(name: string, words: readonly Word[]): Word | undefined {
+    const value = this.text(name);
+    if (value === undefined || (words as readonly string[]).includes(value)) return value as Word | undefined;
+    throw this.wrong(`--${name}: expected ${words.join(", ")}, got ${JSON.stringify(value)}`);
+  }
+
   /** A duration such as 30s. Errors: TUNTAS_CLI_USAGE. */
   durationMs(name: string): number | undefined {
     const value = this.text(name);

@@ -68,5 +68,19 @@ export function facts(entries: Readonly<Record<string, Cell>>): string {
 export const instant = (ms: number | null): string =>
   ms === null ? "-" : new Date(ms).toISOString().slice(0, 19).concat("Z");
 
+const spans = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1000],
+] as const;
+
+/** A time span in the largest unit of which there are two: `90 s`, `36 h`, `5 d`. */
+export function elapsed(ms: number | null): string {
+  if (ms === null) return "-";
+  const [unit, size] = spans.find(([, each]) => Math.abs(ms) >= 2 * each) ?? ["ms", 1];
+  return `${Math.round(ms / size)} ${unit}`;
+}
+
 /** `1 message`, `3 messages`. */
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -49,6 +49,18 @@ export const actorOption: Readonly<Record<string, OptionSpec>> = {
   actor: { value: "NAME", meaning: "who, for the record; the system's user by default" },
 };
 
+/** What an act upon a thing needs besides the thing: who and why. */
+export const actOptions: Readonly<Record<string, OptionSpec>> = {
+  reason: { value: "TEXT", meaning: "why, for the record (required)" },
+  ...actorOption,
+};
+
 /** Who acts, for the record: --actor, else the user of the system. */
 export const actorOf = (call: Call): string =>
   call.text("actor") ?? process.env.USER ?? process.env.USERNAME ?? "unknown";
+
+/** Who acts and why. Errors: TUNTAS_CLI_USAGE where no reason is given. */
+export const actOf = (call: Call): { readonly by: string; readonly reason: string } => ({
+  by: actorOf(call),
+  reason: call.required("reason"),
+});

@@ -40,6 +40,10 @@ export const ledgerErrors = catalogue({
       "Declare `reconcile` for the operation, or settle the row by hand once the provider has been asked.",
     retryable: true,
   },
+  TUNTAS_EFFECT_MISSING: {
+    meaning: "There is no side effect with this id.",
+    remedy: "List them with `tuntas effect list --all`.",
+  },
   TUNTAS_EFFECT_FAILED: {
     meaning: "The provider refused the call, or could not be reached at all; it had no effect.",
     remedy: "See the failure's own code; a call that never arrived is made again by the next attempt.",
@@ -79,6 +83,10 @@ export const ledgerErrors = catalogue({
   TUNTAS_LEASE_LOST: {
     meaning: "The lease ran out or belongs to another owner; nothing was changed.",
     remedy: "Stop working on it; whoever holds it now goes on.",
+  },
+  TUNTAS_LEASE_STATE: {
+    meaning: "A lease was to be taken from its holder, but nobody holds it.",
+    remedy: "See who holds what with `tuntas lease list`.",
   },
   TUNTAS_REPAIR_UNAPPROVED: {
     meaning: "A repair was asked for that nobody has approved.",

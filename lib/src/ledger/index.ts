@@ -20,8 +20,10 @@ export type {
 } from "./effect/contract.ts";
 export { provider } from "./effect/provider.ts";
 export type { Provider } from "./effect/provider.ts";
-export { assertRedrivable, reconcileEffects, settleByHand } from "./effect/reconcile.ts";
-export { unknownCallers, unknownEffects } from "./effect/store.ts";
+export { assertRedrivable, reconcileEffects } from "./effect/reconcile.ts";
+export { askByHand, freeByHand, releaseByHand, settleByHand } from "./operator.ts";
+export type { Act, Asked } from "./operator.ts";
+export { effectById, listEffects, unknownCallers, unknownEffects } from "./effect/store.ts";
 export { confirm, release, renew, reserve } from "./reservation/reservation.ts";
 export type {
   MoveAnswer,
@@ -30,10 +32,13 @@ export type {
   ReserveAnswer,
   ReserveOptions,
 } from "./reservation/contract.ts";
+export { findReservation, listReservations } from "./reservation/store.ts";
 export { sweepReservations } from "./reservation/sweep.ts";
 export type { Announce } from "./reservation/sweep.ts";
 export { claimLease, completeLease, heartbeatLease, releaseLease } from "./lease/lease.ts";
 export type { ClaimOptions, Lease, LeaseAnswer } from "./lease/lease.ts";
+export { listLeases } from "./lease/store.ts";
+export type { LeaseFilter, LeaseRow } from "./lease/store.ts";
 export { underLease } from "./lease/hold.ts";
 export type { LeasedAnswer, LeasedWork } from "./lease/hold.ts";
 export { timing } from "./timing/declaration.ts";
@@ -45,6 +50,7 @@ export type {
   Decision,
   Difference,
   Discrepancy,
+  DiscrepancyState,
   Judgement,
   Reconciliation,
   ReconciliationOptions,
@@ -53,8 +59,14 @@ export type {
   Workload,
 } from "./reconcile/contract.ts";
 export { approveRepair, dismiss, reconcile, repair, standing } from "./reconcile/run.ts";
-export { listRegistered, repairsByAnomaly } from "./reconcile/store.ts";
-export type { RegisteredRow } from "./reconcile/store.ts";
+export {
+  findDiscrepancy,
+  listByState,
+  listRegistered,
+  listRuns,
+  repairsByAnomaly,
+} from "./reconcile/store.ts";
+export type { RegisteredRow, RunSummary } from "./reconcile/store.ts";
 export * from "./reconcile/anomalies.ts";
 export { startLedger } from "./service.ts";
 export type { LedgerService } from "./service.ts";

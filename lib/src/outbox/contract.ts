@@ -61,6 +61,22 @@ export interface ParkedRow extends Added {
   readonly parkedAtMs: number;
 }
 
+/** A row as a person looks at it. */
+export interface OutboxItem extends Added {
+  readonly target: TargetName;
+  readonly key: string | null;
+  readonly type: string | null;
+  readonly payload: string;
+  /** `claimed`: on its way at this moment. `behind`: an earlier row of its key waits for another try. */
+  readonly state: "waiting" | "claimed" | "behind" | "parked";
+  readonly ageMs: number;
+  /** When it is tried next; null for what is parked. */
+  readonly dueInMs: number | null;
+  readonly refusals: number;
+  readonly failureCode: string | null;
+  readonly failureMessage: string | null;
+}
+
 export interface HttpEndpoint {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -83,6 +99,10 @@ export const outboxErrors = catalogue({
     meaning: "The target could not be reached or could not answer; the row waits and loses no try.",
     remedy: "See that the target runs; the relay tries again by itself.",
     retryable: true,
+  },
+  TUNTAS_OUTBOX_ROW: {
+    meaning: "There is no such row in the outbox, or it is not parked.",
+    remedy: "List what is there with `tuntas outbox list`; what was published is gone from it.",
   },
   TUNTAS_START_INVALID: {
     meaning: "A workflow's start is not small, stable and complete.",

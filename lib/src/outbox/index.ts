@@ -2,6 +2,8 @@
 export * from "./contract.ts";
 export { add, addAll, listParked, putBack, readStatus } from "./client.ts";
 export type { AddOptions, PutBackFilter } from "./client.ts";
+export { discardParked, outboxItem, outboxItems, retryParked } from "./operator.ts";
+export type { Act, ItemFilter } from "./operator.ts";
 export { httpTarget } from "./http.ts";
 export { outboxSignals } from "./signals.ts";
 export { Unavailable } from "../engine/unavailable.ts";

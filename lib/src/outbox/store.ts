@@ -3,6 +3,7 @@
 import type { Announcement, TargetName } from "../engine/target.ts";
 import { statement } from "../pg/database.ts";
 import type { Runner } from "../pg/join.ts";
+import type { OutboxItem } from "./contract.ts";
 
 // A notification goes out with the commit. The channel's name is the table's, so it follows the schema.
 const notified = `case when $7::boolean then pg_notify('tuntas.outbox', '') end`;
@@ -204,3 +205,48 @@ const forget = statement(
 
 /** Forgets what was published longer ago than this. */
 export const forgetPublished = (sql: Runner, olderMs: number) => sql.run(forget, [olderMs / 1000]);
+
+const itemColumns = `id::text, event_id::text as "eventId", target_kind as kind, target_name as name, key, type, payload,
+  case when parked_at is not null then 'parked'
+    when not ${free} then 'claimed'
+    when exists (select from tuntas.outbox e where e.target_kind = o.target_kind and e.target_name = o.target_name and e.parked_at is null
+      and e.key = o.key and e.id < o.id and e.failure_code is not null) then 'behind'
+    else 'waiting' end as state,
+  extract(epoch from tuntas.now() - created_at)::float8 * 1000 as "ageMs",
+  case when parked_at is null then extract(epoch from due_at - tuntas.now())::float8 * 1000 end as "dueInMs",
+  refusals, failure_code as "failureCode", failure_message as "failureMessage"`;
+
+type ItemRow = TargetName & Omit<OutboxItem, "target"> & {};
+
+const toItem = ({ kind, name, ...rest }: ItemRow): OutboxItem => ({ target: { kind, name }, ...rest });
+
+const items = statement(
+  `select * from (
+     select ${itemColumns} from tuntas.outbox o where ($1::text is null or (target_kind = $1 and target_name = $2)) order by o.id) i
+   where $3::text is null or state = $3 limit $4`,
+);
+
+export interface ItemQuery {
+  readonly target: TargetName | undefined;
+  readonly state: OutboxItem["state"] | undefined;
+  readonly rowsMax: number;
+}
+
+/** Rows as a person looks at them, oldest first. */
+export const listItems = async (sql: Runner, { target, state, rowsMax }: ItemQuery): Promise<OutboxItem[]> =>
+  (await sql.run<ItemRow>(items, [target?.kind ?? null, target?.name ?? null, state ?? null, rowsMax])).map(
+    toItem,
+  );
+
+const item = statement(`select ${itemColumns} from tuntas.outbox o where o.id = $1`);
+
+export const findItem = async (sql: Runner, id: string): Promise<OutboxItem | undefined> =>
+  (await sql.run<ItemRow>(item, [id])).map(toItem)[0];
+
+const discard = statement(
+  `delete from tuntas.outbox o where o.id = $1 and o.parked_at is not null returning ${itemColumns}`,
+);
+
+/** Undefined where it is not parked. */
+export const deleteParked = async (tx: Runner, id: string): Promise<OutboxItem | undefined> =>
+  (await tx.run<ItemRow>(discard, [id])).map(toItem)[0];

@@ -2,16 +2,30 @@
 import type { Command } from "../command.ts";
 import { check } from "./check.ts";
 import { dev } from "./dev.ts";
+import { discrepancyApprove, discrepancyDismiss } from "./discrepancy/decide.ts";
+import { discrepancyList } from "./discrepancy/list.ts";
+import { discrepancyRepair } from "./discrepancy/repair.ts";
+import { discrepancyShow } from "./discrepancy/show.ts";
 import { dlqList } from "./dlq/list.ts";
 import { dlqReject } from "./dlq/reject.ts";
 import { dlqReplay } from "./dlq/replay.ts";
 import { dlqShow } from "./dlq/show.ts";
 import { doctor } from "./doctor.ts";
+import { effectAsk } from "./effect/ask.ts";
+import { effectList } from "./effect/list.ts";
+import { effectSettle } from "./effect/settle.ts";
+import { effectShow } from "./effect/show.ts";
 import { help } from "./help.ts";
+import { leaseFree } from "./lease/free.ts";
+import { leaseList } from "./lease/list.ts";
 import { messageExplain, messageShow } from "./message/explain.ts";
 import { messagePeek } from "./message/peek.ts";
 import { messageReceive } from "./message/receive.ts";
 import { messageSend } from "./message/send.ts";
+import { outboxDiscard } from "./outbox/discard.ts";
+import { outboxList } from "./outbox/list.ts";
+import { outboxRetry } from "./outbox/retry.ts";
+import { outboxShow } from "./outbox/show.ts";
 import { queueCreate } from "./queue/create.ts";
 import { queueDelete } from "./queue/delete.ts";
 import { queueDiagnose } from "./queue/diagnose.ts";
@@ -20,6 +34,10 @@ import { queuePause, queueResume } from "./queue/pause.ts";
 import { queuePurge } from "./queue/purge.ts";
 import { queueRedrive } from "./queue/redrive.ts";
 import { queueShow } from "./queue/show.ts";
+import { reconcileList } from "./reconcile/list.ts";
+import { reconcileRun } from "./reconcile/run.ts";
+import { reservationList } from "./reservation/list.ts";
+import { reservationRelease } from "./reservation/release.ts";
 import { serve } from "./serve.ts";
 import { version } from "./version.ts";
 
@@ -46,6 +64,25 @@ export const commands: readonly Command[] = [
   dlqShow,
   dlqReplay,
   dlqReject,
+  outboxList,
+  outboxShow,
+  outboxRetry,
+  outboxDiscard,
+  effectList,
+  effectShow,
+  effectAsk,
+  effectSettle,
+  reservationList,
+  reservationRelease,
+  leaseList,
+  leaseFree,
+  reconcileList,
+  reconcileRun,
+  discrepancyList,
+  discrepancyShow,
+  discrepancyApprove,
+  discrepancyRepair,
+  discrepancyDismiss,
   version,
   help(() => commands),
 ];

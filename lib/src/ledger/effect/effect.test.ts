@@ -4,7 +4,8 @@ import type { Finding } from "./contract.ts";
 import { refusal } from "./contract.ts";
 import { effect, type EffectOptions } from "./effect.ts";
 import { provider } from "./provider.ts";
-import { assertRedrivable, reconcileEffects, settleByHand } from "./reconcile.ts";
+import { settleByHand } from "../operator.ts";
+import { assertRedrivable, reconcileEffects } from "./reconcile.ts";
 import { unknownEffects } from "./store.ts";
 
 let kit: TestPlatform;

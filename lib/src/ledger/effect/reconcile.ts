@@ -9,7 +9,7 @@ import { ledgerSignals } from "../signals.ts";
 import type { EffectRow, Finding } from "./contract.ts";
 import type { Provider } from "./provider.ts";
 import type { Settlement } from "./store.ts";
-import { effectById, lapseEffects, settleEffect, unknownEffects } from "./store.ts";
+import { lapseEffects, settleEffect, unknownEffects } from "./store.ts";
 
 function settlementOf(finding: Finding, by: string): Settlement | undefined {
   if (finding.state === "unknown") return undefined;
@@ -23,7 +23,8 @@ function settlementOf(finding: Finding, by: string): Settlement | undefined {
   };
 }
 
-async function write(
+/** Writes what somebody found out; undefined where that is nothing, or the row is settled. */
+export async function settleAs(
   sql: Runner,
   row: EffectRow,
   { finding, by }: { finding: Finding; by: string },
@@ -53,7 +54,7 @@ export async function askProvider(
     throw cause;
   });
   if (finding.state === "absent" && row.calledAgoMs < provider.arrivesWithinMs) return undefined;
-  return write(sql, row, { finding, by: "reconcile" });
+  return settleAs(sql, row, { finding, by: "reconcile" });
 }
 
 /** Makes overdue calls unknown, then asks each provider about its own. Answers how many were cleared up. */
@@ -72,24 +73,6 @@ export async function reconcileEffects(
     }
   }
   return count;
-}
-
-/** A person's word on an unknown call, with who says so and why. Errors: TUNTAS_EFFECT_CONFLICT where it is not unknown. */
-export async function settleByHand(
-  sql: Sql,
-  id: string,
-  { finding, by, reason }: { finding: Finding; by: string; reason: string },
-): Promise<EffectRow> {
-  const row = await effectById(sql, id);
-  const settled =
-    row && (row.state === "unknown" || row.overdue)
-      ? await write(sql, row, { finding, by: `${by}: ${reason}` })
-      : undefined;
-  if (settled) return settled;
-  throw ledgerErrors.error(
-    "TUNTAS_EFFECT_CONFLICT",
-    `side effect ${id}: expected an unknown call and a finding, got ${row?.state ?? "no row"} and ${finding.state}`,
-  );
 }
 
 const namedMax = 10;

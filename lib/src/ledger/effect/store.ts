@@ -136,3 +136,24 @@ const byId = statement(`select ${columns} from tuntas.side_effect where id = $1`
 
 export const effectById = async (sql: Runner, id: string): Promise<EffectRow | undefined> =>
   (await sql.run<EffectRow & {}>(byId, [id]))[0];
+
+const list = statement(
+  `select ${columns} from tuntas.side_effect where ($1::text is null or state = $1) and ($2::text is null or provider = $2)
+     and ($3::text is null or subject = $3 or caller = $3) order by id desc limit $4`,
+);
+
+export interface EffectFilter {
+  readonly state?: EffectState | undefined;
+  readonly provider?: string | undefined;
+  /** A subject, a message or an execution. */
+  readonly work?: string | undefined;
+  /** 100 by default. */
+  readonly rowsMax?: number | undefined;
+}
+
+/** Calls, the newest first. */
+export const listEffects = (
+  sql: Runner,
+  { state, provider, work, rowsMax = 100 }: EffectFilter,
+): Promise<EffectRow[]> =>
+  sql.run<EffectRow & {}>(list, [state ?? null, provider ?? null, work ?? null, rowsMax]);

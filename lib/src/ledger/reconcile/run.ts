@@ -1,8 +1,9 @@
 // The five steps: read the truth, read what follows from it, compare by a named invariant, write the report, and repair
 // what a person has approved.
-import type { Sql } from "../../pg/contract.ts";
-import { checkKey } from "../canonical.ts";
+import { writeAudit } from "../../engine/audit.ts";
+import type { Sql, Tx } from "../../pg/contract.ts";
 import { ledgerErrors } from "../contract.ts";
+import { onRecord } from "../operator.ts";
 import { ledgerSignals } from "../signals.ts";
 import type { Decision, Difference, Discrepancy, Reconciliation, RunReport } from "./contract.ts";
 import { compare } from "./state.ts";
@@ -49,15 +50,19 @@ async function decideOn(
   id: string,
   decision: Decision & { state: "approved" | "dismissed" },
 ): Promise<Discrepancy> {
-  checkKey("by", decision.by);
-  checkKey("reason", decision.reason);
-  const decided = await writeDecision(sql, id, decision);
-  if (decided) return decided;
-  throw stateError(
-    id,
-    decision.state === "approved" ? "an open one with a repair" : "one that stands undecided",
-    await findDiscrepancy(sql, id),
-  );
+  const approves = decision.state === "approved";
+  return onRecord(sql, {
+    ...decision,
+    action: approves ? "discrepancy.approve" : "discrepancy.dismiss",
+    subject: `discrepancy ${id}`,
+    details: ({ name, key, anomaly, source, derived }) => ({ name, key, anomaly, source, derived }),
+    async work(tx) {
+      const decided = await writeDecision(tx, id, decision);
+      if (decided) return decided;
+      const expected = approves ? "an open one with a repair" : "one that stands undecided";
+      throw stateError(id, expected, await findDiscrepancy(tx, id));
+    },
+  });
 }
 
 /** Approves the repair of one discrepancy. Errors: TUNTAS_DISCREPANCY_STATE. */
@@ -74,10 +79,16 @@ async function differenceNow(sql: Sql, { options }: Reconciliation, key: string)
 }
 
 /**
- * Repairs one approved discrepancy, once. One that has gone by itself in the meantime is dismissed instead. Errors:
+ * Repairs one approved discrepancy, once, on the record as done by whoever approved it unless `by` says who it is. One
+ * that has gone by itself in the meantime is dismissed instead. Errors:
  * TUNTAS_REPAIR_UNAPPROVED, TUNTAS_DISCREPANCY_STATE, and whatever the repair throws (it stays approved).
  */
-export async function repair(sql: Sql, declared: Reconciliation, id: string): Promise<"repaired" | "gone"> {
+export async function repair(
+  sql: Sql,
+  declared: Reconciliation,
+  id: string,
+  by?: string,
+): Promise<"repaired" | "gone"> {
   const { name, repair: mend, judge } = declared.options;
   const found = await findDiscrepancy(sql, id);
   if (!mend || found?.name !== name) throw stateError(id, `one of ${name} that has a repair`, found);
@@ -94,6 +105,7 @@ export async function repair(sql: Sql, declared: Reconciliation, id: string): Pr
     const taken = await takeForRepair(tx, id, name);
     if (taken && gone) await markGone(tx, id);
     else if (taken) await mend(tx, difference);
+    if (taken) await noteRepair(tx, taken, { by, outcome: gone ? "gone" : "repaired" });
     return taken !== undefined;
   });
   if (!took) throw stateError(id, "an approved one", await findDiscrepancy(sql, id));
@@ -101,6 +113,19 @@ export async function repair(sql: Sql, declared: Reconciliation, id: string): Pr
   ledgerSignals.publish("reconciliation.repaired", { name, anomalyType: found.anomaly });
   return "repaired";
 }
+
+const noteRepair = (
+  tx: Tx,
+  { id, name, key, anomaly, decidedBy, decidedReason }: Discrepancy,
+  { by, outcome }: { by: string | undefined; outcome: string },
+) =>
+  writeAudit(tx, {
+    actor: by ?? decidedBy!,
+    action: "discrepancy.repair",
+    subject: `discrepancy ${id}`,
+    reason: decidedReason,
+    details: { name, key, anomaly, outcome, approvedBy: decidedBy },
+  });
 
 const viewOf = (key: string, text: string | undefined): ReadonlyMap<string, string> =>
   new Map(text === undefined ? [] : [[key, text]]);

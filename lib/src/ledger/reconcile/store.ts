@@ -194,3 +194,19 @@ const registered = statement(
 /** What is registered, when each ran last and is next, and what it has found. */
 export const listRegistered = (sql: Runner): Promise<RegisteredRow[]> =>
   sql.run<RegisteredRow & {}>(registered);
+
+const runs = statement(
+  `select id::text, name, compared::float8 as compared, found::float8 as found, extract(epoch from ended_at)::float8 * 1000 as "endedAtMs",
+     extract(epoch from ended_at - started_at)::float8 * 1000 as "durationMs"
+   from tuntas.reconciliation_run where $1::text is null or name = $1 order by id desc limit $2`,
+);
+
+export interface RunSummary extends RunRow {
+  readonly id: string;
+  readonly name: string;
+  readonly endedAtMs: number;
+}
+
+/** The last runs, newest first. */
+export const listRuns = (sql: Runner, name: string | undefined, rowsMax: number): Promise<RunSummary[]> =>
+  sql.run<RunSummary & {}>(runs, [name ?? null, rowsMax]);

@@ -109,3 +109,25 @@ export interface Untold extends Reservation {
 /** Expired reservations whose owners have not been told; they count as told when this transaction commits. */
 export const takeUntold = (tx: Runner, rowsMax: number): Promise<Untold[]> =>
   tx.run<Untold & {}>(tell, [rowsMax]);
+
+const list = statement(
+  `select * from (
+     select ${columns}, extract(epoch from tuntas.now() - created_at)::float8 * 1000 as "ageMs" from tuntas.reservation
+     where ($1::text is null or kind = $1) and ($2::text is null or holder = $2)) r
+   where ($3::text is null or state = $3) and (not $4::boolean or (state = 'reserved' and overdue)) order by "expiresAtMs" limit 1000`,
+);
+
+export interface ReservationFilter {
+  readonly kind?: string | undefined;
+  readonly holder?: string | undefined;
+  readonly state?: Reservation["state"] | undefined;
+  /** Only those that ran out and that no sweep has seen. */
+  readonly overdue?: boolean | undefined;
+}
+
+/** Reservations, those that run out first at the top. */
+export const listReservations = (
+  sql: Runner,
+  { kind, holder, state, overdue = false }: ReservationFilter = {},
+): Promise<(ReservationRow & { readonly ageMs: number })[]> =>
+  sql.run<ReservationRow & { ageMs: number }>(list, [kind ?? null, holder ?? null, state ?? null, overdue]);

@@ -1,7 +1,7 @@
 // A provider as it is declared, with what guards it in this process: a circuit breaker and a rate limit.
 import { setTimeout as sleep } from "node:timers/promises";
 import { toMs } from "../../core/duration.ts";
-import { defaultBreaker, makeBreaker } from "../../engine/breaker.ts";
+import { defaultBreaker, makeBreaker } from "../../engine/outside/breaker.ts";
 import { ledgerErrors } from "../contract.ts";
 import type { ProviderOptions } from "./contract.ts";
 import { takeCall } from "./state.ts";

@@ -1,7 +1,7 @@
 // Delivering what was claimed to a target outside: each key's rows one after another, keys side by side. What a target
 // did with a row is written at once, together with what its neighbours came to in the meantime.
 import { coalescer } from "../../core/coalesce.ts";
-import type { Breaker } from "../../engine/breaker.ts";
+import type { Breaker } from "../../engine/outside/breaker.ts";
 import { describeFailure } from "../../engine/failure.ts";
 import type { Announcement, Receipt, Target, TargetName } from "../../engine/target.ts";
 import { isUnavailable } from "../../engine/unavailable.ts";

@@ -1,7 +1,7 @@
 // The relay of one process: sees which targets have rows waiting, and empties each, side by side with the relays of the
 // other processes. A target that is out of order, or that nobody has bound, has its rows wait; the alarm says so.
-import type { Breaker } from "../../engine/breaker.ts";
-import { makeBreaker } from "../../engine/breaker.ts";
+import type { Breaker } from "../../engine/outside/breaker.ts";
+import { makeBreaker } from "../../engine/outside/breaker.ts";
 import type { Log } from "../../engine/log.ts";
 import { startPeriodic } from "../../engine/periodic.ts";
 import type { TargetName, Targets } from "../../engine/target.ts";

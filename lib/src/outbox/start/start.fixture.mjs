@@ -2,7 +2,7 @@
 // pattern, the command as JSON. The workflow service is a table of executions outside the caller's transactions.
 import pg from "pg";
 import { stepping } from "../../engine/stepwise.fixture.mjs";
-import { makeBreaker } from "../../../dist/engine/breaker.js";
+import { makeBreaker } from "../../../dist/engine/outside/breaker.js";
 import { deliverOut } from "../../../dist/outbox/relay/deliver.js";
 import {
   recordStart,

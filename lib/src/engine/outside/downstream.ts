@@ -9,8 +9,8 @@ import {
   TaskCancelledError,
   TimeoutStrategy,
 } from "cockatiel";
-import { catalogue } from "../core/error.ts";
-import { toMs, type Duration } from "../core/duration.ts";
+import { catalogue } from "../../core/error.ts";
+import { toMs, type Duration } from "../../core/duration.ts";
 import { defaultBreaker, makeBreaker, type BreakerOptions } from "./breaker.ts";
 
 export const downstreamErrors = catalogue({

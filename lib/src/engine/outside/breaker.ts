@@ -1,7 +1,7 @@
 // One circuit breaker for one target or provider: after some failures in a row that are the other side's, calls stop,
 // and after a while one of them tries whether it is back.
 import { circuitBreaker, CircuitState, ConsecutiveBreaker, ExponentialBackoff, handleWhen } from "cockatiel";
-import { isUnavailable } from "./unavailable.ts";
+import { isUnavailable } from "../unavailable.ts";
 
 export interface BreakerOptions {
   /** So many failures in a row open it. */

@@ -121,7 +121,24 @@ async function cliPage() {
   ];
 }
 
+async function checkPage() {
+  const { rules } = await built("check/index.js");
+  const parts = Object.entries(rules).map(
+    ([id, { severity, smell, why, fix }]) =>
+      `## ${id}\n\n${severity}: ${smell}\n\n**Why it hurts:** ${why}\n\n**What to do:** ${fix}`,
+  );
+  return [
+    "# The rules of tuntas check",
+    generated,
+    "`tuntas check app.mjs` reads what the file exports (queues, workers, `timing`, applications) and state machines as JSON, and names every place where a rule is broken, with file and line. An error or a warning makes the exit status 1; an advice does not.",
+    "It reads a handler's text and runs none of it. What a handler does in functions that it calls elsewhere is not seen.",
+    'What is meant so is accepted where it is declared, with a reason that is printed each time: `accepts: { "no-idempotency": "setting a flag twice is harmless" }`.',
+    ...parts,
+  ];
+}
+
 const pages = {
+  "check.md": checkPage,
   "cli.md": cliPage,
   "errors.md": errorsPage,
   "metrics.md": metricsPage,

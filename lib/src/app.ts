@@ -104,6 +104,7 @@ async function begin(
 
 /** Starts the application: the database, the declared queues, the workers. */
 export async function start(definition: AppDefinition, options: StartOptions = {}): Promise<RunningApp> {
+  const drainMs = toMs(options.drain ?? "25s", "start: drain");
   const platform = options.platform ?? (await openPlatform(options));
   const working = await begin(definition, platform, options.workers ?? true).catch(async (cause: unknown) => {
     if (!options.platform) await platform.close();
@@ -114,7 +115,7 @@ export async function start(definition: AppDefinition, options: StartOptions = {
 
   async function stopOnce(): Promise<void> {
     working?.unwatch();
-    await working?.workers.stop(toMs(options.drain ?? "25s"), hurry.signal);
+    await working?.workers.stop(drainMs, hurry.signal);
     for (const queue of queuesOf(definition.parts)) bindQueue(queue, undefined);
     await platform.queues.sender.idle();
     platform.log.info(

@@ -25,6 +25,7 @@ const floors: Record<string, number> = {
   service: 5,
   operation: 6,
   alarm: 6,
+  check: 7,
   doctor: 7,
   measure: 7,
   testing: 7,

@@ -29,7 +29,7 @@ function report(
 async function register(server: FastifyInstance, options: TuntasHttpOptions): Promise<void> {
   const { platform, running } = options;
   const { log, database } = platform;
-  const budgetMs = toMs(options.budget ?? "10s");
+  const budgetMs = toMs(options.budget ?? "10s", "tuntasHttp: budget");
   const meter = makeMeter(platform);
 
   server.addHook("onRoute", (route) => {
@@ -39,8 +39,8 @@ async function register(server: FastifyInstance, options: TuntasHttpOptions): Pr
   correlate(server, log);
   const traffic = directTraffic(server, {
     inFlightMax: options.inFlightMax ?? 512,
-    eventLoopDelayMaxMs: toMs(options.eventLoopDelayMax ?? "1s"),
-    lingerMs: toMs(options.linger ?? "250ms"),
+    eventLoopDelayMaxMs: toMs(options.eventLoopDelayMax ?? "1s", "tuntasHttp: eventLoopDelayMax"),
+    lingerMs: toMs(options.linger ?? "250ms", "tuntasHttp: linger"),
     log,
     onShed: meter.shed,
   });
@@ -52,12 +52,12 @@ async function register(server: FastifyInstance, options: TuntasHttpOptions): Pr
   doWork(server, {
     database,
     budgetMs,
-    keyRetentionSeconds: toMs(options.keyRetention ?? "24h") / 1000,
+    keyRetentionSeconds: toMs(options.keyRetention ?? "24h", "tuntasHttp: keyRetention") / 1000,
     callerOf: options.callerOf,
   });
   serveHealth(server, {
     database,
-    readyTimeoutMs: toMs(options.readyTimeout ?? "1s"),
+    readyTimeoutMs: toMs(options.readyTimeout ?? "1s", "tuntasHttp: readyTimeout"),
     isDraining: traffic.isDraining,
   });
   meter.serve(server, { traffic, running });

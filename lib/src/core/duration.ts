@@ -15,16 +15,17 @@ export const durationErrors = catalogue({
   },
 });
 
-/** The duration in milliseconds. Errors: TUNTAS_DURATION_INVALID. */
-export function toMs(duration: Duration): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(duration);
+/** The duration in milliseconds; `field` says in an error what it is of. Errors: TUNTAS_DURATION_INVALID. */
+export function toMs(duration: Duration, field?: string): number {
+  const match = typeof duration === "string" && /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(duration);
   if (!match)
     throw durationErrors.error(
       "TUNTAS_DURATION_INVALID",
-      `expected a duration such as "30s", got ${JSON.stringify(duration)}`,
+      `${field === undefined ? "" : `${field}: `}expected a duration such as "30s", got ${JSON.stringify(duration)}`,
     );
   return Number(match[1]) * unitMs[match[2] as Unit];
 }
 
 /** The duration in whole seconds, rounded up, since SQS counts in seconds. */
-export const toSeconds = (duration: Duration): number => Math.ceil(toMs(duration) / 1000);
+export const toSeconds = (duration: Duration, field?: string): number =>
+  Math.ceil(toMs(duration, field) / 1000);

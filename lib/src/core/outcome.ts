@@ -42,7 +42,7 @@ interface Because {
 
 /** Try again after the worker's backoff, or after `after`. */
 export const retry = ({ code, message = "", after }: Because & { readonly after?: Duration }): Outcome =>
-  new Outcome("retry", code, message, after === undefined ? undefined : toMs(after));
+  new Outcome("retry", code, message, after === undefined ? undefined : toMs(after, "retry: after"));
 
 /** Somebody else changed the same thing first; try again soon. */
 export const conflict = ({ code, message = "" }: Because): Outcome => new Outcome("conflict", code, message);

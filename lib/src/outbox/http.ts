@@ -16,7 +16,7 @@ function requestOf(
     method: "POST",
     body: payload,
     redirect: "error",
-    signal: AbortSignal.any([signal, AbortSignal.timeout(toMs(endpoint.timeout ?? "10s"))]),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(toMs(endpoint.timeout ?? "10s", "outbox endpoint: timeout"))]),
     headers: {
       "content-type": "application/json",
       "idempotency-key": eventId,

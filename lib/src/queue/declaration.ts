@@ -1,8 +1,10 @@
 // Declaring queues and workers in code. Policies are required fields: what is silent does not compile.
+import { inspect } from "node:util";
 import type { Backoff } from "../core/backoff.ts";
 import { defaultBackoff } from "../core/backoff.ts";
 import type { Duration } from "../core/duration.ts";
 import { toMs, toSeconds } from "../core/duration.ts";
+import { placeOfCaller } from "../core/place.ts";
 import type { InputOf, OutputOf, Schema } from "../core/schema.ts";
 import type { Queryable } from "../pg/contract.ts";
 import type { PoisonPolicy, QueueSettings, Sent } from "./contract.ts";
@@ -37,6 +39,8 @@ export interface QueueOptions<S extends Schema> {
   readonly contentDeduplication?: boolean;
   /** The versions of the message that workers take, found in its field `version`; others are poison. */
   readonly versions?: readonly (string | number)[];
+  /** Rules of `tuntas check` that this queue breaks on purpose, and why: `{ "endless-retry": "the partner is slow" }`. */
+  readonly accepts?: Readonly<Record<string, string>>;
 }
 
 export interface SendOptions {
@@ -58,6 +62,8 @@ export interface QueueDefinition<S extends Schema = Schema> {
   readonly kind: "queue";
   readonly name: string;
   readonly options: QueueOptions<S>;
+  /** Where it is declared, as file:line, if the stack says so. */
+  readonly place: string | undefined;
   /** Makes a message durable. Errors: TUNTAS_MESSAGE_INVALID, TUNTAS_MESSAGE_SIZE, TUNTAS_NOT_STARTED, database errors. */
   send(message: InputOf<S>, options?: SendOptions): Promise<Sent>;
 }
@@ -68,7 +74,8 @@ function wrong(name: string, message: string): Error {
   return queueErrors.error("TUNTAS_QUEUE_OPTIONS", `queue ${JSON.stringify(name)}: ${message}`);
 }
 
-function checkQueue(name: string, { deadLetter, message }: QueueOptions<Schema>): void {
+function checkQueue(name: string, options: QueueOptions<Schema>): void {
+  const { deadLetter, message } = options;
   if (!names.test(name)) {
     throw queueErrors.error(
       "TUNTAS_QUEUE_NAME",
@@ -77,13 +84,29 @@ function checkQueue(name: string, { deadLetter, message }: QueueOptions<Schema>)
   }
   if (typeof message?.["~standard"]?.validate !== "function")
     throw wrong(name, "expected `message` to be a Standard Schema (zod, valibot, …)");
+  if (typeof deadLetter !== "object" || deadLetter === null)
+    throw wrong(
+      name,
+      `expected deadLetter, such as { after: 5, owner: "orders-team", runbook: "runbooks/orders.md", retention: "14d" }, got ${inspect(deadLetter)}`,
+    );
   for (const field of ["owner", "runbook", "retention"] as const) {
-    if (typeof deadLetter?.[field] !== "string" || deadLetter[field] === "")
-      throw wrong(name, `expected deadLetter.${field}, got ${JSON.stringify(deadLetter?.[field])}`);
+    if (typeof deadLetter[field] !== "string" || deadLetter[field] === "")
+      throw wrong(name, `expected deadLetter.${field}, got ${inspect(deadLetter[field])}`);
   }
   if (!Number.isInteger(deadLetter.after) || deadLetter.after < 1 || deadLetter.after > 1000) {
-    throw wrong(name, `expected deadLetter.after from 1 to 1000, got ${deadLetter.after}`);
+    throw wrong(name, `expected deadLetter.after from 1 to 1000, got ${inspect(deadLetter.after)}`);
   }
+  toMs(deadLetter.retention, `queue ${JSON.stringify(name)}: deadLetter.retention`);
+  for (const field of ["visibilityTimeout", "delay", "retention"] as const) {
+    if (options[field] !== undefined) toMs(options[field], `queue ${JSON.stringify(name)}: ${field}`);
+  }
+}
+
+function checkWorkerDurations(name: string, { timeout, backoff }: WorkerOptions<any>): void {
+  const worker = `queue ${JSON.stringify(name)}: worker:`;
+  toMs(timeout, `${worker} timeout`);
+  for (const field of ["base", "max"] as const)
+    if (backoff !== undefined) toMs(backoff[field], `${worker} backoff.${field}`);
 }
 
 const senders = new WeakMap<QueueDefinition, SendFunction>();
@@ -101,6 +124,7 @@ export function queue<S extends Schema>(name: string, options: QueueOptions<S>):
     kind: "queue",
     name,
     options,
+    place: placeOfCaller(),
     async send(message, sendOptions = {}) {
       const send = senders.get(definition as unknown as QueueDefinition);
       if (!send)
@@ -155,6 +179,8 @@ export interface WorkerOptions<S extends Schema> {
   /** Messages with an equal key are handled one after another, in all processes. */
   readonly lock?: (message: OutputOf<S>) => string;
   readonly backoff?: { readonly base: Duration; readonly max: Duration };
+  /** Rules of `tuntas check` that this worker breaks on purpose, and why. */
+  readonly accepts?: Readonly<Record<string, string>>;
   /** Handles one message. Returning ends it as done; see the outcomes for everything else. */
   readonly handle: (message: OutputOf<S>, context: Context) => unknown;
 }
@@ -163,6 +189,8 @@ export interface WorkerDefinition<S extends Schema = Schema> {
   readonly kind: "worker";
   readonly queue: QueueDefinition<S>;
   readonly options: WorkerOptions<S>;
+  /** Where it is declared, as file:line, if the stack says so. */
+  readonly place: string | undefined;
 }
 
 /** Declares the worker of a queue. Errors: TUNTAS_QUEUE_OPTIONS. */
@@ -180,8 +208,8 @@ export function worker<S extends Schema>(
     if (value !== undefined && (!Number.isInteger(value) || value < 1 || value > 1000))
       throw fail(`expected ${field} from 1 to 1000, got ${value}`);
   }
-  toMs(options.timeout);
-  return { kind: "worker", queue: of, options };
+  checkWorkerDurations(of.name, options);
+  return { kind: "worker", queue: of, options, place: placeOfCaller() };
 }
 
 export const backoffOf = ({ backoff }: Pick<WorkerOptions<Schema>, "backoff">): Backoff =>

@@ -96,7 +96,7 @@ export async function sendDeclared(
     messageId: randomUUID(),
     body,
     attributes,
-    delaySeconds: options.delay === undefined ? undefined : toSeconds(options.delay),
+    delaySeconds: options.delay === undefined ? undefined : toSeconds(options.delay, "send: delay"),
     ...groupOf(queue, body, options),
   };
   return options.tx

@@ -1,66 +1,68 @@
-// Are the declared times in order? Reads what files export: `timing(…)`, workers with their queues, applications.
-import { resolve } from "node:path";
-import type { Duration } from "tuntas";
-import { checkTiming, type TimingDeclaration, type TimingFinding } from "tuntas/ledger";
+// What will hurt later, found in what is declared now: reads what files export, and state machines as JSON.
+import { readFileSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { check as findIn, gather, type Finding } from "tuntas/check";
 import type { Command } from "../command.ts";
 import { loadModule } from "../dev/application.ts";
+import { plural } from "../render.ts";
 
-interface Exported {
-  readonly kind?: unknown;
-  readonly declaration?: TimingDeclaration;
-  readonly parts?: Readonly<Record<string, Exported>>;
-  readonly queue?: { readonly name: string; readonly options: { readonly visibilityTimeout?: Duration } };
-  readonly options?: { readonly timeout?: Duration };
+const isMachine = (file: string): boolean => file.endsWith(".json");
+
+async function declaredIn(files: readonly string[]) {
+  const modules = files.filter((file) => !isMachine(file)).map((file) => resolve(file));
+  const machines = files.filter(isMachine).map((file) => resolve(file));
+  return gather(
+    await Promise.all(modules.map(async (file) => ({ file, exports: await loadModule(file) }))),
+    machines.map((file) => ({
+      name: basename(file).replace(/(\.asl)?\.json$/, ""),
+      place: file,
+      text: readFileSync(file, "utf8"),
+    })),
+  );
 }
 
-/** A worker's attempt must fit into the visibility that its queue declares for whoever receives over the wire. */
-function ofWorker({ queue, options }: Exported, file: string): TimingDeclaration[] {
-  const visibility = queue?.options.visibilityTimeout;
-  const attempt = options?.timeout;
-  if (visibility === undefined || attempt === undefined) return [];
-  return [{ name: queue!.name, place: file, visibility, attempt }];
+const describe = ({ place, severity, rule, message, why, fix }: Finding): string =>
+  [`${place ?? "somewhere"}: ${severity}: ${message}`, `  ${rule}: ${why}`, `  → ${fix}`].join("\n");
+
+const describeAccepted = ({ place, rule, accepted }: Finding): string =>
+  `${place ?? "somewhere"}: accepted: ${rule}: ${accepted}`;
+
+const count = (findings: readonly Finding[], severity: string): number =>
+  findings.filter((finding) => finding.severity === severity).length;
+
+function summaryOf(declarations: number, standing: readonly Finding[]): string {
+  const looked = plural(declarations, "declaration");
+  if (standing.length === 0) return `${looked}, all in order`;
+  const [errors, warnings, advice] = [
+    count(standing, "error"),
+    count(standing, "warning"),
+    count(standing, "advice"),
+  ];
+  return `${looked}: ${plural(errors, "error")}, ${plural(warnings, "warning")}, ${advice} advice`;
 }
-
-function declarationsOf(exported: Exported | null | undefined, file: string): TimingDeclaration[] {
-  if (exported?.kind === "timing") return [exported.declaration!];
-  if (exported?.kind === "worker") return ofWorker(exported, file);
-  return [];
-}
-
-/** What is declared, once, whether it is exported by itself or in an application. */
-const spread = (exported: Exported | undefined): (Exported | undefined)[] =>
-  exported?.kind === "app" ? Object.values(exported.parts!) : [exported];
-
-async function declarationsIn(file: string): Promise<TimingDeclaration[]> {
-  const module = await loadModule(resolve(file));
-  const all = new Set((Object.values(module) as (Exported | undefined)[]).flatMap(spread));
-  return [...all].flatMap((exported) => declarationsOf(exported, file));
-}
-
-const describe = ({ place, message, rule, fix }: TimingFinding): string =>
-  `${place ?? "somewhere"}: ${message}\n  rule: ${rule}\n  → ${fix}`;
 
 export const check: Command = {
   name: "check",
   summary:
-    "Says which declared times contradict each other: leases, heartbeats, timeouts, expiries, visibility.",
+    "Says what will hurt later: times that contradict each other, work that nobody waits for, keys that are none, limits without a bound.",
   arguments: [{ name: "FILE", required: true, many: true }],
   examples: [
-    ["tuntas check app.mjs", "of an application's workers and what it declares with `timing`"],
-    ["tuntas check app.mjs workflows.mjs --json", "of several files, for a script"],
+    ["tuntas check app.mjs", "of an application's queues and workers, and what it declares with `timing`"],
+    ["tuntas check app.mjs case-activation.asl.json --json", "with a state machine, for a script"],
   ],
-  no: "times contradict each other",
+  no: "there is an error or a warning that no declaration accepts (advice alone is 0)",
   async run(call) {
-    const declarations = (await Promise.all(call.positionals.map(declarationsIn))).flat();
-    const findings = checkTiming(declarations);
-    const text =
-      findings.length === 0
-        ? `${declarations.length} declarations, all in order`
-        : findings.map(describe).join("\n");
-    return {
-      document: { declarations: declarations.length, findings },
-      text,
-      status: findings.length === 0 ? 0 : 1,
-    };
+    const { queues, workers, timings, machines, ...rest } = await declaredIn(call.positionals);
+    const findings = findIn({ queues, workers, timings, machines, ...rest });
+    const standing = findings.filter(({ accepted }) => accepted === null);
+    const accepted = findings.filter((finding) => finding.accepted !== null);
+    const declarations = queues.length + workers.length + timings.length + machines.length;
+    const text = [
+      ...standing.map(describe),
+      ...accepted.map(describeAccepted),
+      summaryOf(declarations, standing),
+    ].join("\n");
+    const isNo = standing.some(({ severity }) => severity !== "advice");
+    return { document: { declarations, findings: standing, accepted }, text, status: isNo ? 1 : 0 };
   },
 };

@@ -62,7 +62,10 @@ export interface DownstreamState {
 export function downstream(name: string, options: DownstreamOptions): Downstream {
   const waitingMax = options.waiting ?? Number.MAX_SAFE_INTEGER;
   const places = bulkhead(options.concurrency, waitingMax);
-  const clock = timeout(toMs(options.timeout), TimeoutStrategy.Aggressive);
+  const clock = timeout(
+    toMs(options.timeout, `downstream ${JSON.stringify(name)}: timeout`),
+    TimeoutStrategy.Aggressive,
+  );
   const breaker = makeBreaker({ ...defaultBreaker, ...options.breaker });
 
   const late = (cause: unknown) =>

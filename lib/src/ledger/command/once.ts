@@ -86,7 +86,7 @@ async function perform<T>(
     outcome: rejected ? "rejected" : "done",
     result: resultText(rejected ? value.reason : value),
   };
-  const retentionMs = toMs(options.retention ?? "30d");
+  const retentionMs = toMs(options.retention ?? "30d", "once: retention");
   const written = await writeCommand(tx, { scope, key, ...row, retentionMs, begun });
   if (written === "another transaction") {
     throw ledgerErrors.error(

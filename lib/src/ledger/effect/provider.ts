@@ -38,8 +38,11 @@ export function provider(options: ProviderOptions): Provider {
     if (taken.waitMs > 0) await sleep(taken.waitMs);
   }
 
-  const timeoutMs = toMs(options.timeout);
-  const arrivesWithinMs = options.arrivesWithin === undefined ? 2 * timeoutMs : toMs(options.arrivesWithin);
+  const timeoutMs = toMs(options.timeout, `provider ${JSON.stringify(options.name)}: timeout`);
+  const arrivesWithinMs =
+    options.arrivesWithin === undefined
+      ? 2 * timeoutMs
+      : toMs(options.arrivesWithin, `provider ${JSON.stringify(options.name)}: arrivesWithin`);
   return {
     kind: "provider",
     options,

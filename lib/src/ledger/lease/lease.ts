@@ -51,7 +51,7 @@ export async function claimLease(
 ): Promise<LeaseAnswer> {
   checkKey("name", name);
   checkKey("owner", owner);
-  const leaseMs = Math.max(0, Math.min(toMs(lease), remainingMs ?? Infinity));
+  const leaseMs = Math.max(0, Math.min(toMs(lease, "lease"), remainingMs ?? Infinity));
   const runner = join(sql);
   const [claimed] = await runner.run<{ fence: string; takenOver: boolean }>(claim, [
     name,

@@ -41,7 +41,7 @@ export async function reserve(tx: Transaction, options: ReserveOptions): Promise
   for (let attempt = 1; attempt <= triesMax; attempt++) {
     const held = await findHeld(runner, options);
     if (held) return { status: "duplicate", reservation: plain(held) };
-    const { vacant, row } = await takeUnit(runner, options, toMs(options.expiresIn));
+    const { vacant, row } = await takeUnit(runner, options, toMs(options.expiresIn, "reserve: expiresIn"));
     if (row) return { status: "created", reservation: plain(row) };
     if (vacant === 0) return { status: "conflict", kind, resource };
   }
@@ -88,4 +88,8 @@ export const release = (tx: Transaction, id: string): Promise<MoveAnswer> =>
 
 /** Lets it hold for this long from now, never shorter than before. Errors: as of `confirm`. */
 export const renew = (tx: Transaction, id: string, expiresIn: Duration): Promise<MoveAnswer> =>
-  act(tx, { id, name: "renew", move: (runner) => moves.renew(runner, id, toMs(expiresIn)) });
+  act(tx, {
+    id,
+    name: "renew",
+    move: (runner) => moves.renew(runner, id, toMs(expiresIn, "renew: expiresIn")),
+  });

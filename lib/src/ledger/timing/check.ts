@@ -25,6 +25,10 @@ export interface TimingDeclaration {
   readonly retries?: Duration;
   /** What acknowledging may take; 1s by default. */
   readonly margin?: Duration;
+  /** What a stopping process gets for what runs; 25s by default, as `start` has it. */
+  readonly drain?: Duration;
+  /** Rules of `tuntas check` that these times break on purpose, and why. */
+  readonly accepts?: Readonly<Record<string, string>>;
 }
 
 export interface TimedValue {
@@ -59,7 +63,7 @@ const inWords = (ms: number): string =>
 function rungs(declaration: TimingDeclaration): [TimedValue, TimedValue][] {
   const declared = ladder.flatMap(([field, what]) => {
     const value = declaration[field];
-    return value === undefined ? [] : [{ what, ms: toMs(value) }];
+    return value === undefined ? [] : [{ what, ms: toMs(value, `${declaration.name}: ${field}`) }];
   });
   return declared.slice(1).map((upper, index) => [declared[index]!, upper]);
 }
@@ -90,8 +94,11 @@ function checkBudget({
   const longest = p99 ?? attempt;
   if (visibility === undefined || longest === undefined) return [];
   const parts = { [p99 === undefined ? "attempt timeout" : "p99"]: longest, downstream, retries, margin };
-  const needMs = Object.values(parts).reduce((sum, part) => sum + (part === undefined ? 0 : toMs(part)), 0);
-  const haveMs = toMs(visibility);
+  const needMs = Object.entries(parts).reduce(
+    (sum, [what, part]) => sum + (part === undefined ? 0 : toMs(part, `${name}: ${what}`)),
+    0,
+  );
+  const haveMs = toMs(visibility, `${name}: visibility`);
   if (haveMs >= needMs) return [];
   const sum = Object.entries(parts).flatMap(([what, part]) =>
     part === undefined ? [] : [`${what} ${inWords(toMs(part))}`],

@@ -1,0 +1,339 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { timing, type TimingDeclaration } from "../ledger/index.ts";
+import { queue, worker, type QueueOptions, type WorkerOptions } from "../queue/declaration.ts";
+import type { Context } from "../queue/worker/context.ts";
+import { check, gather, rules, type Finding, type RuleId } from "./index.ts";
+
+declare const axios: { post(url: string, body: unknown, options: object): Promise<unknown> };
+declare const writeFile: (path: string, text: string) => Promise<void>;
+declare const retried: (work: () => unknown, options: object) => Promise<unknown>;
+declare const payments: { call(work: () => unknown): Promise<unknown> };
+declare const mails: { send(mail: object): Promise<void> };
+declare const events: { publish(event: object): Promise<void> };
+
+const message = z.object({ orderId: z.string() });
+type Order = z.infer<typeof message>;
+type Handle = (order: Order, context: Context) => unknown;
+const deadLetter = {
+  after: 5,
+  owner: "orders-team",
+  runbook: "https://runbooks.example/orders",
+  retention: "14d",
+} as const;
+
+interface Smell {
+  readonly name?: string;
+  readonly queue?: Partial<QueueOptions<typeof message>>;
+  readonly worker?: Partial<WorkerOptions<typeof message>>;
+  readonly handle?: Handle;
+  readonly timing?: Omit<TimingDeclaration, "name">;
+}
+
+/** A sound application with one thing changed. */
+function findings(smell: Smell): Finding[] {
+  const name = smell.name ?? "order-work";
+  const of = queue(name, { message, visibilityTimeout: "30s", deadLetter, ...smell.queue });
+  const work = worker(of, {
+    idempotencyKey: (order) => order.orderId,
+    timeout: "20s",
+    globalConcurrency: 64,
+    handle: smell.handle ?? (async (order, { tx }) => tx.query("select $1", [order.orderId])),
+    ...smell.worker,
+  });
+  const times = smell.timing && timing({ name, ...smell.timing });
+  return check(gather([{ file: "/nowhere.mjs", exports: { of, work, times } }]));
+}
+
+const smells: readonly (readonly [RuleId, string, Smell, RegExp])[] = [
+  [
+    "time-ladder",
+    "P-32 a lease as long as its heartbeat",
+    { timing: { lease: "2m", heartbeat: "2m" } },
+    /lease of 2 min.*heartbeat of 2 min/,
+  ],
+  [
+    "visibility-budget",
+    "W-21 W-23 30 s for work of 2 min",
+    { timing: { p99: "2m", downstream: "10s", retries: "5s" } },
+    /30 s is shorter than the 136 s .*p99 2 min \+ downstream 10 s \+ retries 5 s \+ margin 1 s/,
+  ],
+  [
+    "visibility-far-above",
+    "W-23 12 h for 10 s",
+    { queue: { visibilityTimeout: "12h" }, timing: { p99: "10s" } },
+    /12 h is 4320 times the 10 s/,
+  ],
+  [
+    "drain-too-short",
+    "W-39 a stop shorter than normal work",
+    { queue: { visibilityTimeout: "2m" }, timing: { p99: "60s" } },
+    /25 s.*60 s/,
+  ],
+  [
+    "retries-outlive-retention",
+    "a message that expires before it is dead",
+    { queue: { retention: "10m", deadLetter: { ...deadLetter, after: 10 } } },
+    /10 attempts can take .* kept 10 min/,
+  ],
+  [
+    "dead-letters-expire-first",
+    "dead letters kept no longer than messages",
+    { queue: { retention: "14d" } },
+    /14 d.*14 d/,
+  ],
+  [
+    "multiplied-retries",
+    "W-24 five tries inside, and the queue's own",
+    {
+      async handle(order, { tx }) {
+        for (let attempt = 0; attempt < 5; attempt++) {
+          try {
+            return await tx.query("select $1", [order.orderId]);
+          } catch {
+            continue;
+          }
+        }
+        return undefined;
+      },
+    },
+    /5 × 5 = 25 attempts/,
+  ],
+  [
+    "multiplied-retries",
+    "W-24 a library that retries",
+    { handle: (order, { tx }) => retried(() => tx.query("select $1", [order.orderId]), { retries: 2 }) },
+    /3 × 5 = 15 attempts/,
+  ],
+  [
+    "endless-retry",
+    "W-39 a hundred attempts",
+    { queue: { deadLetter: { ...deadLetter, after: 100 } } },
+    /100 times, for up to .* h/,
+  ],
+  [
+    "ack-before-commit",
+    "W-25 a query that nobody waits for",
+    {
+      handle(order, { tx }) {
+        void tx.query("select $1", [order.orderId]);
+      },
+    },
+    /does not wait for tx\.query/,
+  ],
+  [
+    "ack-before-commit",
+    "W-25 work in forEach with an async function",
+    {
+      handle(order, { tx }) {
+        [order].forEach(async ({ orderId }) => {
+          await tx.query("select $1", [orderId]);
+        });
+      },
+    },
+    /does not wait for tx\.query/,
+  ],
+  [
+    "ack-before-commit",
+    "W-25 a promise that is only caught",
+    {
+      handle(order, { log }) {
+        mails.send(order).catch((cause: unknown) => log.warn({ cause }, "no mail"));
+      },
+    },
+    /does not wait for mails\.send/,
+  ],
+  [
+    "no-idempotency",
+    "W-25 no key and a write",
+    { worker: { idempotencyKey: "none" } },
+    /"none".*1 calls.*tx\.query/,
+  ],
+  [
+    "key-same-for-all",
+    "one key for all",
+    { worker: { idempotencyKey: () => "order" } },
+    /same idempotency key/,
+  ],
+  [
+    "key-never-same",
+    "a random key",
+    { worker: { idempotencyKey: (order) => `${order.orderId}-${crypto.randomUUID()}` } },
+    /crypto\.randomUUID/,
+  ],
+  [
+    "key-never-same",
+    "a clock as key",
+    { worker: { idempotencyKey: (order) => `${order.orderId}-${new Date().toISOString()}` } },
+    /Date/,
+  ],
+  [
+    "effect-off-the-ledger",
+    "a payment that leaves no row",
+    {
+      handle: async (order, { signal }) =>
+        void (await fetch("https://pay", { method: "POST", signal, body: order.orderId })),
+    },
+    /fetch/,
+  ],
+  [
+    "effect-off-the-ledger",
+    "another client",
+    { handle: (order, { signal }) => axios.post("https://pay", order, { signal }) },
+    /axios\.post/,
+  ],
+  [
+    "outside-call-in-transaction",
+    "P-12 a call while the transaction is open",
+    {
+      async handle(order, { tx, signal }) {
+        await tx.query("select $1", [order.orderId]);
+        await fetch("https://stock", { signal });
+      },
+    },
+    /fetch.*after tx\.query/,
+  ],
+  [
+    "signal-ignored",
+    "a call without signal",
+    { handle: async () => void (await fetch("https://stock")) },
+    /fetch/,
+  ],
+  [
+    "orchestrating-handler",
+    "A-15 three calls to others in one handler",
+    {
+      async handle(order) {
+        await payments.call(() => order);
+        await mails.send(order);
+        await events.publish(order);
+      },
+    },
+    /3 calls.*payments\.call.*mails\.send.*events\.publish/,
+  ],
+  [
+    "local-file",
+    "W-39 a report on the local disk",
+    { handle: (order) => writeFile("/tmp/report", order.orderId) },
+    /writeFile/,
+  ],
+  [
+    "owner-placeholder",
+    "W-39 dead letters of nobody",
+    { queue: { deadLetter: { ...deadLetter, owner: "TODO" } } },
+    /"TODO"/,
+  ],
+  [
+    "runbook-missing",
+    "a runbook that is not there",
+    { queue: { deadLetter: { ...deadLetter, runbook: "runbooks/none.md" } } },
+    /runbooks\/none\.md/,
+  ],
+  [
+    "unbounded-concurrency",
+    "W-39 no bound in all",
+    { worker: { concurrency: 200, globalConcurrency: undefined as never } },
+    /20 × 200 = 4000/,
+  ],
+  [
+    "idle-slots",
+    "slots that nobody can use",
+    { worker: { concurrency: 16, globalConcurrency: 4 } },
+    /16 slots.*4 handlers/,
+  ],
+  ["single-lane", "one lock for all", { worker: { lock: () => "all" } }, /same lock/],
+];
+
+test.each(smells)("%s: %s", (rule, _, smell, message) => {
+  const found = findings(smell).filter((finding) => finding.rule === rule);
+  expect(found).toHaveLength(1);
+  expect(found[0]).toMatchObject({
+    name: "order-work",
+    severity: expect.any(String),
+    message: expect.stringMatching(message),
+  });
+  expect(found[0]!.fix).toMatch(/\w/);
+  expect(found[0]!.place).toMatch(/check\.test\.ts:\d+$/);
+});
+
+test("W-39 an application without a smell has no finding", () => {
+  expect(findings({})).toEqual([]);
+  const careful: Handle = async (order, { tx, signal }) => {
+    const stock = await fetch("https://stock", { signal });
+    await payments.call(() => fetch("https://pay", { method: "POST", signal }));
+    const rows = [1, 2].map((row) => tx.query("select $1, $2", [row, stock.status]));
+    await Promise.all(rows);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    return tx.query("select $1", [order.orderId]);
+  };
+  expect(findings({ handle: careful })).toEqual([]);
+});
+
+test("what a declaration accepts is told with its reason, and stands apart", () => {
+  const accepts = { "no-idempotency": "setting a flag twice is harmless" };
+  expect(findings({ worker: { idempotencyKey: "none", accepts } })).toMatchObject([
+    { rule: "no-idempotency", accepted: "setting a flag twice is harmless" },
+  ]);
+});
+
+function inFile<T>(text: string, use: (file: string) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), "tuntas-check-"));
+  const file = join(folder, "sends.mjs");
+  writeFileSync(file, text);
+  try {
+    return use(file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test("Q-08 W-39 a constant FIFO group is found with its line, one from the message is not", () => {
+  inFile(
+    'import { orders } from "./orders.mjs";\nawait orders.send({}, { groupId: "all" });\nawait orders.send({}, { groupId: order.customerId });\n',
+    (file) =>
+      expect(check(gather([{ file, exports: {} }]))).toMatchObject([
+        { rule: "single-lane", place: `${file}:2`, message: 'orders: every message goes to the group "all"' },
+      ]),
+  );
+});
+
+const machine = (states: object): string => JSON.stringify({ StartAt: "First", States: states }, null, 2);
+const findIn = (text: string) =>
+  check(gather([], [{ name: "activation", place: "activation.asl.json", text }]));
+
+test("a state machine that waits for ever, chooses blindly or tries for ever is found with the state's line", () => {
+  const waiting = {
+    Type: "Task",
+    Resource: "arn:aws:states:::sqs:sendMessage.waitForTaskToken",
+    Parameters: { QueueUrl: "q", MessageBody: "b" },
+    End: true,
+  };
+  const retry = [{ ErrorEquals: ["States.ALL"], MaxAttempts: 1000 }];
+  expect(
+    findIn(
+      machine({
+        First: { Type: "Choice", Choices: [{ Variable: "$.a", StringEquals: "b", Next: "Wait" }] },
+        Wait: { ...waiting, Retry: retry },
+      }),
+    ),
+  ).toMatchObject([
+    { rule: "choice-without-default", place: "activation.asl.json:4" },
+    { rule: "task-without-timeout", place: "activation.asl.json:14" },
+    { rule: "endless-retry", place: "activation.asl.json:14", message: expect.stringContaining("1000") },
+  ]);
+  expect(findIn(machine({ First: { ...waiting, HeartbeatSeconds: 60 } }))).toEqual([]);
+  expect(findIn("{}")).toMatchObject([{ rule: "invalid-machine", severity: "error" }]);
+});
+
+test("every rule has a smell here, or a test of its own", () => {
+  const tested = new Set([
+    ...smells.map(([rule]) => rule),
+    "invalid-machine",
+    "task-without-timeout",
+    "choice-without-default",
+  ]);
+  expect(Object.keys(rules).filter((rule) => !tested.has(rule as RuleId))).toEqual([]);
+});

@@ -1,0 +1,64 @@
+// What `tuntas check` sees and says. Pure: declarations come in, findings come out.
+import type { JsonObject } from "../asl/index.ts";
+import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
+import type { TimedValue, TimingDeclaration } from "../ledger/index.ts";
+import type { RuleId } from "./rules.ts";
+
+/** `error`: it will go wrong. `warning`: it goes wrong on a bad day. `advice`: it could be better; the exit status stays 0. */
+export type Severity = "error" | "warning" | "advice";
+
+export interface Rule {
+  readonly severity: Severity;
+  /** What is looked for, in one sentence. */
+  readonly smell: string;
+  /** What happens to those who have it. */
+  readonly why: string;
+  readonly fix: string;
+}
+
+/** A JSON file that holds a state machine. */
+export interface MachineDefinition {
+  readonly name: string;
+  readonly place: string;
+  readonly text: string;
+}
+
+/** A source file, for what shows nowhere but in its text. */
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** All that is looked at, together: what one file says of a queue may complete what another says. */
+export interface Declared {
+  readonly queues: readonly QueueDefinition[];
+  readonly workers: readonly WorkerDefinition[];
+  readonly timings: readonly TimingDeclaration[];
+  readonly machines: readonly MachineDefinition[];
+  readonly sources: readonly SourceFile[];
+}
+
+/** What a detector saw. The rule says the rest. */
+export interface Sighting {
+  readonly rule: RuleId;
+  /** Whose it is: a queue, a worker, a machine. */
+  readonly name: string;
+  readonly place: string | undefined;
+  /** What was found, with its numbers. */
+  readonly message: string;
+  /** Where it can be said more exactly than in the rule. */
+  readonly fix?: string;
+  readonly severity?: Severity;
+  readonly values?: readonly TimedValue[];
+}
+
+export interface Finding extends Sighting {
+  readonly severity: Severity;
+  readonly why: string;
+  readonly fix: string;
+  /** The reason that the declaration gives for breaking the rule; null where it gives none. */
+  readonly accepted: string | null;
+}
+
+/** A state machine's definition, parsed. */
+export type Definition = JsonObject;

@@ -1,0 +1,102 @@
+// The door of the check room, `tuntas/check`: declarations in, findings out. It reads files where a declaration names
+// one, and changes nothing.
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
+import type { TimingDefinition } from "../ledger/index.ts";
+import { checkCapacity, checkOwners } from "./capacity.ts";
+import type { Declared, Finding, MachineDefinition, Severity, Sighting, SourceFile } from "./contract.ts";
+import { checkEffects } from "./effects.ts";
+import { checkMachine } from "./machines.ts";
+import { rules } from "./rules.ts";
+import { checkTimes } from "./times.ts";
+
+export { rules, type RuleId } from "./rules.ts";
+export type { Declared, Finding, MachineDefinition, Rule, Severity, SourceFile } from "./contract.ts";
+
+/** What a module exports, if it is something that can be checked. */
+type Exported =
+  | QueueDefinition
+  | WorkerDefinition
+  | TimingDefinition
+  | { readonly kind: "app"; readonly parts: Readonly<Record<string, Exported>> };
+
+const partsOf = (exported: Exported | null | undefined): Exported[] => {
+  if (exported?.kind === "app") return Object.values(exported.parts).flatMap(partsOf);
+  return exported?.kind === "worker" ? [exported, exported.queue] : exported ? [exported] : [];
+};
+
+const isOfKind =
+  <K extends Exported["kind"]>(kind: K) =>
+  (part: Exported): part is Extract<Exported, { kind: K }> =>
+    part.kind === kind;
+
+const fileOf = (place: string | undefined): string | undefined => place?.replace(/:\d+$/, "");
+
+/** Files that declare something, so that a finding can name the line inside a handler. */
+function sourcesOf(parts: readonly Exported[], files: readonly string[]): SourceFile[] {
+  const declaring = parts.flatMap((part) => ("place" in part ? (fileOf(part.place) ?? []) : []));
+  return [...new Set([...files, ...declaring])]
+    .filter((path) => existsSync(path))
+    .map((path) => ({ path, text: readFileSync(path, "utf8") }));
+}
+
+/** Puts together what modules export, each declaration once, however many files export it. */
+export function gather(
+  modules: readonly { readonly file: string; readonly exports: Readonly<Record<string, unknown>> }[],
+  machines: readonly MachineDefinition[] = [],
+): Declared {
+  const exported = modules.flatMap(({ exports }) => Object.values(exports) as (Exported | undefined)[]);
+  const parts = [...new Set(exported.flatMap(partsOf))];
+  return {
+    queues: parts.filter(isOfKind("queue")),
+    workers: parts.filter(isOfKind("worker")),
+    timings: parts.filter(isOfKind("timing")).map(({ declaration }) => declaration),
+    machines,
+    sources: sourcesOf(
+      parts,
+      modules.map(({ file }) => file),
+    ),
+  };
+}
+
+/** Below the folder of the declaration or one above it, as runbooks stand beside the code or at the root. */
+function runbookExists(runbook: string, place: string | undefined): boolean {
+  if (URL.canParse(runbook) || !/\.\w+$/.test(runbook)) return true;
+  let folder = dirname(fileOf(place) ?? resolve("x"));
+  for (;;) {
+    if (existsSync(join(folder, runbook))) return true;
+    const above = dirname(folder);
+    if (above === folder) return existsSync(resolve(runbook));
+    folder = above;
+  }
+}
+
+/** The reason that the declaration gives for breaking the rule. */
+function acceptedReason({ queues, workers, timings }: Declared, { name, rule }: Sighting): string | null {
+  const declarations = [
+    ...queues.filter((queue) => queue.name === name).map(({ options }) => options),
+    ...workers.filter(({ queue }) => queue.name === name).map(({ options }) => options),
+    ...timings.filter((timing) => timing.name === name),
+  ];
+  return declarations.map(({ accepts }) => accepts?.[rule]).find((reason) => reason) ?? null;
+}
+
+const ranks: Record<Severity, number> = { error: 0, warning: 1, advice: 2 };
+
+/** Every finding, what is worst first. */
+export function check(declared: Declared): Finding[] {
+  const sightings = [
+    ...checkTimes(declared),
+    ...checkEffects(declared),
+    ...checkCapacity(declared),
+    ...checkOwners(declared.queues, runbookExists),
+    ...declared.machines.flatMap(checkMachine),
+  ];
+  return sightings
+    .map((sighting) => {
+      const { severity, why, fix } = rules[sighting.rule];
+      return { severity, why, fix, ...sighting, accepted: acceptedReason(declared, sighting) };
+    })
+    .toSorted((a, b) => ranks[a.severity] - ranks[b.severity]);
+}

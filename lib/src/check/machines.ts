@@ -1,0 +1,76 @@
+// State machines as files: what CreateStateMachine refuses, and what it takes and one regrets.
+import { validateDefinition } from "../asl/index.ts";
+import type { Definition, MachineDefinition, Sighting } from "./contract.ts";
+import type { RuleId } from "./rules.ts";
+
+const attemptsMax = 20;
+const waitsForOthers = /\.waitForTaskToken$|:activity:/;
+const bounds = ["TimeoutSeconds", "TimeoutSecondsPath", "HeartbeatSeconds", "HeartbeatSecondsPath"];
+
+interface NamedState {
+  readonly name: string;
+  readonly state: Definition;
+}
+
+/** All states, those of branches and maps too. */
+function* statesOf(machine: Definition): Generator<NamedState> {
+  for (const [name, state] of Object.entries((machine.States ?? {}) as Record<string, Definition>)) {
+    yield { name, state };
+    const inner = [state.Iterator, state.ItemProcessor, ...((state.Branches as Definition[]) ?? [])];
+    for (const each of inner) if (each) yield* statesOf(each as Definition);
+  }
+}
+
+type Detector = (state: Definition, machine: Definition) => string | undefined;
+
+const withoutTimeout: Detector = (state, machine) =>
+  state.Type === "Task" &&
+  waitsForOthers.test(String(state.Resource)) &&
+  ![...bounds.map((field) => state[field]), machine.TimeoutSeconds].some((bound) => bound !== undefined)
+    ? `waits for ${String(state.Resource)} without a timeout`
+    : undefined;
+
+const withoutDefault: Detector = (state) =>
+  state.Type === "Choice" && state.Default === undefined
+    ? `chooses between ${(state.Choices as unknown[]).length} rules and has no Default`
+    : undefined;
+
+const endless: Detector = (state) => {
+  const attempts = ((state.Retry ?? []) as { MaxAttempts?: number }[]).map(
+    ({ MaxAttempts = 3 }) => MaxAttempts,
+  );
+  const most = Math.max(0, ...attempts);
+  return most > attemptsMax ? `is tried up to ${most} times again` : undefined;
+};
+
+const detectors: Readonly<Partial<Record<RuleId, Detector>>> = {
+  "task-without-timeout": withoutTimeout,
+  "choice-without-default": withoutDefault,
+  "endless-retry": endless,
+};
+
+/** The line that names the state; a state's name is a key of its own. */
+const lineOf = (text: string, name: string): number => {
+  const at = text.indexOf(`${JSON.stringify(name)}:`);
+  return at < 0 ? 1 : text.slice(0, at).split("\n").length;
+};
+
+export function checkMachine({ name, place, text }: MachineDefinition): Sighting[] {
+  const errors = validateDefinition(text).filter(({ severity }) => severity === "ERROR");
+  if (errors.length > 0)
+    return errors.map(({ code, message, location }) => ({
+      rule: "invalid-machine",
+      name,
+      place: `${place}:1`,
+      message: `${name}: ${code}: ${message}${location === undefined ? "" : ` at ${location}`}`,
+    }));
+  const machine = JSON.parse(text) as Definition;
+  return [...statesOf(machine)].flatMap(({ name: stateName, state }) =>
+    Object.entries(detectors).flatMap(([rule, detect]) => {
+      const what = detect(state, machine);
+      if (what === undefined) return [];
+      const message = `${name}: the state ${JSON.stringify(stateName)} ${what}`;
+      return [{ rule: rule as RuleId, name, place: `${place}:${lineOf(text, stateName)}`, message }];
+    }),
+  );
+}

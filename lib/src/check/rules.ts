@@ -1,0 +1,158 @@
+// The catalogue: every rule with what it looks for, why that hurts, and what to do. docs/reference/check.md is made from it.
+import type { Rule } from "./contract.ts";
+
+export const rules = {
+  "time-ladder": {
+    severity: "error",
+    smell: "Times that must stand in order do not: lease < heartbeat < task timeout < business expiry.",
+    why: "A worker goes on with what its workflow has given up, or a workflow with a decision whose time is over.",
+    fix: "Change the one of the two times that you can.",
+  },
+  "visibility-budget": {
+    severity: "error",
+    smell:
+      "The visibility timeout is shorter than the work: 99th percentile (else the attempt's timeout) + downstream + retries + margin.",
+    why: "Whoever receives over the wire is still at work when the message appears again, so that it is done twice.",
+    fix: "Make the visibility longer, or the attempt shorter.",
+  },
+  "visibility-far-above": {
+    severity: "warning",
+    smell: "The visibility timeout is more than ten times the work, and more than ten minutes.",
+    why: "A consumer that dies keeps its message hidden all that time; nobody works on it and nobody knows.",
+    fix: "Set it to about what the work needs, and extend it while a long item runs.",
+  },
+  "drain-too-short": {
+    severity: "warning",
+    smell: "A stopping process gets less time than its work takes.",
+    why: "Each deployment cuts attempts off in the middle, and each of these is done again.",
+    fix: "Give `start` a longer `drain` (and whatever kills the process a longer patience still), or make attempts shorter.",
+  },
+  "retries-outlive-retention": {
+    severity: "error",
+    smell: "All receives with their waits take longer than the queue keeps a message.",
+    why: "The message expires before it is a dead letter: it is gone, and nobody was told.",
+    fix: "Keep messages longer, allow fewer receives, or cap the backoff lower.",
+  },
+  "dead-letters-expire-first": {
+    severity: "warning",
+    smell: "Dead letters are not kept longer than the messages of their queue.",
+    why: "A dead letter keeps its age: one that died late is gone before anybody could look at it.",
+    fix: "Keep dead letters longer than the queue keeps messages; 14d is the most.",
+  },
+  "multiplied-retries": {
+    severity: "warning",
+    smell: "A handler tries again by itself while its queue tries again too.",
+    why: "The attempts multiply. What is down is hit hardest when it comes back, and the visibility must cover them all.",
+    fix: "Let the handler fail at once and leave retries to the queue, which waits longer each time.",
+  },
+  "endless-retry": {
+    severity: "warning",
+    smell: "More than 20 attempts before somebody is told.",
+    why: "What fails twenty times fails for a reason. Until it is a dead letter it costs work, and nobody looks.",
+    fix: "Lower the number of attempts; after a repair, dead letters are replayed with one command.",
+  },
+  "ack-before-commit": {
+    severity: "error",
+    smell: "A handler starts something that it does not wait for.",
+    why: "The message is acknowledged when the handler returns. What still runs then can fail or die, and is never tried again.",
+    fix: "Await it, or return it.",
+  },
+  "no-idempotency": {
+    severity: "warning",
+    smell: "A worker without idempotency key changes something.",
+    why: "Every queue delivers some messages twice: a sender that repeats a send, a process that dies after its work. The change is then made twice.",
+    fix: 'Derive idempotencyKey from the message; if repeating is harmless, say why: accepts: { "no-idempotency": "…" }.',
+  },
+  "key-same-for-all": {
+    severity: "error",
+    smell: "An idempotency key that does not depend on the message.",
+    why: "The first message is done; every other one counts as its duplicate and is acknowledged undone.",
+    fix: "Derive the key from what names the work, such as an order id.",
+  },
+  "key-never-same": {
+    severity: "error",
+    smell: "An idempotency key from a random number or a clock.",
+    why: "The same message gets another key at each delivery, so nothing is ever recognised as done.",
+    fix: "Derive the key from the message alone.",
+  },
+  "effect-off-the-ledger": {
+    severity: "warning",
+    smell: "A handler changes something outside without the side-effect ledger.",
+    why: "If the answer is lost nobody knows whether it took place, and the next attempt does it again.",
+    fix: "Make the call with `effect(…)` of tuntas/ledger, which keeps a row of it and asks the provider.",
+  },
+  "outside-call-in-transaction": {
+    severity: "warning",
+    smell: "A handler calls the outside while its transaction is open.",
+    why: "Locks and a connection are held as long as the other side takes; when it is slow, everything stands.",
+    fix: "Call first, then write: the transaction opens at its first use.",
+  },
+  "signal-ignored": {
+    severity: "advice",
+    smell: "A call to the outside that does not take the attempt's signal.",
+    why: "When the attempt times out the call goes on, beside the next attempt's.",
+    fix: "Pass the context's `signal` on.",
+  },
+  "orchestrating-handler": {
+    severity: "advice",
+    smell: "One handler makes three or more calls that change something elsewhere.",
+    why: "If the third fails the first two are made again, or have to be taken back; a handler has no memory for that.",
+    fix: "Make it a workflow, where each step is recorded and has its own retry and compensation.",
+  },
+  "local-file": {
+    severity: "warning",
+    smell: "A handler writes a file.",
+    why: "The next attempt may run on another machine, and the disk is gone with this one.",
+    fix: "Put it into an object store under a name derived from the message, and keep the reference.",
+  },
+  "owner-placeholder": {
+    severity: "error",
+    smell: "The owner of dead letters is nobody.",
+    why: "Dead letters without an owner are read when a customer complains.",
+    fix: "Name a team that is on call.",
+  },
+  "runbook-missing": {
+    severity: "warning",
+    smell: "The runbook is a file that does not exist.",
+    why: "At three in the morning somebody opens it.",
+    fix: "Write it (what died, why, how to repair it, how to replay), or correct the path; a URL is fine too.",
+  },
+  "unbounded-concurrency": {
+    severity: "warning",
+    smell: "50 or more handlers at once in each process, and no limit for all processes together.",
+    why: "A scale-out multiplies it, and the database or the downstream is what gives in.",
+    fix: "Set globalConcurrency to what the weakest of them bears.",
+  },
+  "idle-slots": {
+    severity: "advice",
+    smell: "A process has more slots than all processes together may use.",
+    why: "The numbers say that somebody thought of another limit.",
+    fix: "Make concurrency at most globalConcurrency.",
+  },
+  "single-lane": {
+    severity: "warning",
+    smell: "Everything waits for one lock or one FIFO group.",
+    why: "The system works on one message at a time, whatever its size, and one stuck message stops it.",
+    fix: "Group or lock by what must stay in order, such as the order or the customer.",
+  },
+  "invalid-machine": {
+    severity: "error",
+    smell: "A state machine that CreateStateMachine refuses.",
+    why: "It does not deploy.",
+    fix: "Correct what the message names.",
+  },
+  "task-without-timeout": {
+    severity: "warning",
+    smell: "A task waits for somebody else, and nothing says how long.",
+    why: "If the callback is lost the execution waits for 99999999 seconds, which is three years.",
+    fix: "Give the state TimeoutSeconds or HeartbeatSeconds, and catch States.Timeout.",
+  },
+  "choice-without-default": {
+    severity: "warning",
+    smell: "A choice without Default.",
+    why: "A value that nobody has thought of ends the execution with States.NoChoiceMatched.",
+    fix: "Add a Default that escalates to a person.",
+  },
+} as const satisfies Record<string, Rule>;
+
+export type RuleId = keyof typeof rules;

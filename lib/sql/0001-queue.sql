@@ -133,6 +133,28 @@ create table tuntas.in_flight (
 create index in_flight_expires on tuntas.in_flight (expires_at) where expires_at is not null;
 create index in_flight_group on tuntas.in_flight (queue_id, group_id, turn, id) where group_id is not null;
 
+-- What one claim of a worker holds in one row: messages of which nothing is to be known but their ids (never received
+-- before, without a group, of this queue). A row a message costs as much as all the rest of its way through the queue.
+-- Whatever treats one of them by itself takes it out first.
+create table tuntas.bundle (
+  fence bigint primary key,
+  queue_id integer not null,
+  owner_id bigint not null,
+  claimed_at timestamptz not null,
+  ids bigint[] not null
+) with (autovacuum_vacuum_scale_factor = 0.02);
+create index bundle_queue on tuntas.bundle (queue_id);
+-- 500 ids fit into a page as they are; compressing them costs more than it saves.
+alter table tuntas.bundle alter column ids set storage external;
+
+-- Everything in flight, a row a message; for whoever looks and moves nothing.
+create view tuntas.held as
+  select queue_id, id, fence, owner_id, expires_at, claimed_at, turn, receives, sent_at, first_received_at, group_id, source_queue_id
+  from tuntas.in_flight
+  union all
+  select b.queue_id, u.id, b.fence, b.owner_id, null, b.claimed_at, 0, 1, m.sent_at, b.claimed_at, null, null
+  from tuntas.bundle b cross join lateral unnest(b.ids) as u(id) left join tuntas.message m on m.id = u.id;
+
 -- A FIFO group that has messages. head is the first message of it that may be claimed now, null while an earlier one
 -- is in flight or waits for its retry. Whoever moves a message of the group locks this row first and works out head anew.
 create table tuntas.fifo_group (

@@ -157,6 +157,36 @@ create function tuntas.send(
   end
   $$;
 
+-- Takes these claims out of their bundles; answers those that were still in one, with their places in the arrays.
+-- The bundles are locked in one order, so that two that settle at once do not wait for each other in a ring.
+create function tuntas.take_out(fences bigint[], ids bigint[])
+  returns table (n bigint, id bigint, queue_id integer, fence bigint, owner_id bigint, claimed_at timestamptz)
+  language plpgsql
+  as $$
+  declare
+    b tuntas.bundle;
+    wanted bigint[];
+    whole boolean;
+  begin
+    for b in select * from tuntas.bundle x where x.fence = any(fences) order by x.fence for update loop
+      wanted := array(select u.id from unnest(fences, ids) as u(fence, id) where u.fence = b.fence order by u.id);
+      whole := wanted = b.ids;
+      return query
+        select u.n, u.id, b.queue_id, b.fence, b.owner_id, b.claimed_at
+        from unnest(fences, ids) with ordinality as u(fence, id, n)
+        where u.fence = b.fence and (whole or u.id = any(b.ids));
+      if not whole then
+        b.ids := array(select unnest(b.ids) except select unnest(wanted) order by 1);
+      end if;
+      if whole or b.ids = '{}' then
+        delete from tuntas.bundle x where x.fence = b.fence;
+      else
+        update tuntas.bundle x set ids = b.ids where x.fence = b.fence;
+      end if;
+    end loop;
+  end
+  $$;
+
 -- Moves up to n due messages to ready: delays that have ended and receipts that have expired, each skipped while
 -- somebody settles it. Answers the queues that got some.
 create function tuntas.promote(n integer) returns table (queue integer, moved bigint)

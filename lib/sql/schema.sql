@@ -80,6 +80,15 @@ create table tuntas.audit (
   constraint audit_pkey PRIMARY KEY (id)
 );
 
+create table tuntas.bundle (
+  fence bigint not null,
+  queue_id integer not null,
+  owner_id bigint not null,
+  claimed_at timestamp with time zone not null,
+  ids bigint[] not null,
+  constraint bundle_pkey PRIMARY KEY (fence)
+) with (autovacuum_vacuum_scale_factor=0.02);
+
 create table tuntas.command (
   scope text not null,
   key text not null,
@@ -687,6 +696,8 @@ CREATE INDEX audit_at ON tuntas.audit USING btree (at);
 
 CREATE INDEX audit_subject ON tuntas.audit USING btree (subject, id);
 
+CREATE INDEX bundle_queue ON tuntas.bundle USING btree (queue_id);
+
 CREATE INDEX command_expires ON tuntas.command USING btree (expires_at);
 
 CREATE INDEX consumer_queue ON tuntas.consumer USING btree (queue_id);
@@ -1119,6 +1130,35 @@ AS $function$
       case when q.fifo then null else delay_seconds end, group_id, deduplication_id);
     perform pg_notify('tuntas.ready', q.id::text);
     return sent.message_id;
+  end
+  $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.take_out(fences bigint[], ids bigint[])
+ RETURNS TABLE(n bigint, id bigint, queue_id integer, fence bigint, owner_id bigint, claimed_at timestamp with time zone)
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    b tuntas.bundle;
+    wanted bigint[];
+    whole boolean;
+  begin
+    for b in select * from tuntas.bundle x where x.fence = any(fences) order by x.fence for update loop
+      wanted := array(select u.id from unnest(fences, ids) as u(fence, id) where u.fence = b.fence order by u.id);
+      whole := wanted = b.ids;
+      return query
+        select u.n, u.id, b.queue_id, b.fence, b.owner_id, b.claimed_at
+        from unnest(fences, ids) with ordinality as u(fence, id, n)
+        where u.fence = b.fence and (whole or u.id = any(b.ids));
+      if not whole then
+        b.ids := array(select unnest(b.ids) except select unnest(wanted) order by 1);
+      end if;
+      if whole or b.ids = '{}' then
+        delete from tuntas.bundle x where x.fence = b.fence;
+      else
+        update tuntas.bundle x set ids = b.ids where x.fence = b.fence;
+      end if;
+    end loop;
   end
   $function$
 ;

@@ -54,7 +54,7 @@ const register = statement(
 );
 
 const unregister = statement(
-  `delete from tuntas.process p where id = $1 and not exists (select from tuntas.in_flight where owner_id = $1)
+  `delete from tuntas.process p where id = $1 and not exists (select from tuntas.held where owner_id = $1)
      and not exists (select from tuntas.workflow_call where owner_id = $1)`,
 );
 

@@ -102,6 +102,8 @@ export interface HeldMessage extends Claim {
   readonly groupId: string | null;
   readonly deduplicationId: string | null;
   readonly sourceQueueId: number | null;
+  /** Whether it lies in one row with others of its claim. */
+  readonly bundled: boolean;
 }
 
 /** How many messages a queue has, by state. */

@@ -32,6 +32,8 @@ export interface HandlerTransaction {
 export interface TransactionOptions {
   readonly database: Database;
   readonly timeoutMs: number;
+  /** What must be done, and committed, before the transaction begins. */
+  readonly before?: () => Promise<unknown>;
   /** Sent together with the begin; where it rejects, the handler's first statement does. */
   readonly opening?: (run: Run) => Promise<unknown>;
 }
@@ -57,7 +59,12 @@ export const fenced = <T>(sent: Promise<T>): Promise<T> =>
     throw (cause as { code?: unknown }).code === divisionByZero ? new FenceLost() : cause;
   });
 
-export function openTransaction({ database, timeoutMs, opening }: TransactionOptions): HandlerTransaction {
+export function openTransaction({
+  database,
+  timeoutMs,
+  before,
+  opening,
+}: TransactionOptions): HandlerTransaction {
   let client: PoolClient | undefined;
   let closed = false;
   let opened: Promise<PoolClient> | undefined;
@@ -68,6 +75,7 @@ export function openTransaction({ database, timeoutMs, opening }: TransactionOpt
       on.query({ ...database.prepare(statement), values: values as unknown[] });
 
   async function open(): Promise<PoolClient> {
+    if (before) await before();
     client = await database.handlerClient();
     const on = client;
     await Promise.all(inOneWrite(on, () => [on.query(beginText(timeoutMs)), opening?.(runOn(on))]));

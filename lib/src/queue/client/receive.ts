@@ -11,6 +11,7 @@ import {
   rememberAttempt,
   repeatAttempt,
   type Claimed,
+  type ClaimRequest,
   type LowWater,
 } from "../store/claim.ts";
 import { settleFifo, settleRetry } from "../store/settle.ts";
@@ -57,21 +58,17 @@ function deal(messages: readonly HeldMessage[], asks: readonly Ask[]): HeldMessa
 export function makeClaimer(context: QueueContext, queueId: number) {
   let from: LowWater = fromTheStart;
   let fullLookAt = 0;
-  return async (
-    count: number,
-    ownerId: string | null,
-    visibilitySeconds: number | null,
-  ): Promise<HeldMessage[]> => {
+  return async ({ count, ...request }: Omit<ClaimRequest, "from" | "queueId">): Promise<HeldMessage[]> => {
     if (performance.now() >= fullLookAt) {
       from = fromTheStart;
       fullLookAt = performance.now() + fullLookMs;
     }
-    const request = { queueId, ownerId, visibilitySeconds };
     const messages: HeldMessage[] = [];
     const dead: Claimed["dead"] = [];
     for (let position = from; ; position = fromTheStart) {
       const missing = count - messages.length;
-      const claimed = await claimMessages(context.database, { ...request, count: missing, from: position });
+      const asked = { ...request, queueId, count: missing, from: position };
+      const claimed = await claimMessages(context.database, asked);
       messages.push(...claimed.messages);
       dead.push(...claimed.dead);
       // What went to the dead-letter queue had stood in front of others.
@@ -103,7 +100,7 @@ export function makeReceiver(context: QueueContext): Receiver {
       async flush(all) {
         const asks = all.map((ask) => (ask.signal?.aborted ? { ...ask, countMax: 0 } : ask));
         const count = asks.reduce((sum, ask) => sum + ask.countMax, 0);
-        return deal(count > 0 ? await claim(count, null, visibilitySeconds) : [], asks);
+        return deal(count > 0 ? await claim({ count, ownerId: null, visibilitySeconds }) : [], asks);
       },
     });
     claims.set(key, made);

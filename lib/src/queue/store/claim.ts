@@ -19,6 +19,8 @@ export interface ClaimRequest {
   /** For a receipt; null for the queue's own. */
   readonly visibilitySeconds: number | null;
   readonly from: LowWater;
+  /** Whether fresh messages may lie in one row together: for a worker that ends them together. */
+  readonly bundled?: boolean;
 }
 
 export interface Claimed {
@@ -27,10 +29,14 @@ export interface Claimed {
   readonly dead: { readonly id: string; readonly messageId: string; readonly queueId: number }[];
 }
 
-const held = `m.message_id::text as "messageId", m.body, m.attributes, m.trace_header as "traceHeader", m.sender,
-  m.deduplication_id as "deduplicationId", l.queue_id as "queueId", l.id::text, l.fence::text, l.turn::text, l.receives,
-  date_part('epoch', l.sent_at) * 1000 as "sentAtMs", date_part('epoch', l.first_received_at) * 1000 as "firstReceivedAtMs",
-  l.group_id as "groupId", l.source_queue_id as "sourceQueueId"`;
+const ms = (instant: string): string => `date_part('epoch', ${instant}) * 1000`;
+
+const body = `m.message_id as "messageId", m.body, m.attributes, m.trace_header as "traceHeader", m.sender,
+  m.deduplication_id as "deduplicationId"`;
+
+const held = `${body}, l.queue_id as "queueId", l.id, l.fence, l.turn, l.receives,
+  ${ms("l.sent_at")} as "sentAtMs", ${ms("l.first_received_at")} as "firstReceivedAtMs",
+  l.group_id as "groupId", l.source_queue_id as "sourceQueueId", false as bundled`;
 
 // Why ctid = any(array(…)): the rows are found once through the index and deleted where they lie; written as a join the
 // planner may scan the whole table when its statistics are old, and may even delete more rows than the limit.
@@ -50,7 +56,8 @@ const claim = statement(
    ), sorted as (
      select p.*, q.fence, q.visibility_seconds, q.dead_letter_id,
        p.sent_at < tuntas.now() - make_interval(secs => q.retention_seconds) as expired,
-       q.dead_letter_id is not null and p.receives >= q.receives_max as dead
+       q.dead_letter_id is not null and p.receives >= q.receives_max as dead,
+       $7 and p.receives = 0 and p.turn = 0 and p.group_id is null and p.source_queue_id is null as bundled
      from picked p, q
    ), expired as (
      delete from tuntas.message where id = any(array(select id from sorted where expired))
@@ -58,50 +65,53 @@ const claim = statement(
      insert into tuntas.ready (queue_id, turn, id, receives, sent_at, first_received_at, group_id, source_queue_id)
      select dead_letter_id, tuntas.next_turn(dead_letter_id, group_id), id, receives, sent_at, first_received_at, group_id, $1
      from sorted where dead and not expired
-     returning queue_id, id
-   ), live as (
+   ), loose as (
      insert into tuntas.in_flight (queue_id, id, fence, owner_id, expires_at, claimed_at, turn, receives, sent_at,
        first_received_at, group_id, source_queue_id)
      select $1, id, fence, $3::bigint,
        case when $3::bigint is null then tuntas.now() + make_interval(secs => coalesce($4::int, visibility_seconds)) end,
        tuntas.now(), turn, receives + 1, sent_at, coalesce(first_received_at, tuntas.now()), group_id, source_queue_id
-     from sorted where not dead and not expired
-     returning *
+     from sorted where not bundled and not dead and not expired
+   ), bundle as (
+     insert into tuntas.bundle (fence, queue_id, owner_id, claimed_at, ids)
+     select min(fence), $1, $3::bigint, tuntas.now(), array_agg(id order by id)
+     from sorted where bundled and not expired having count(*) > 0
    ), advanced as (
      insert into tuntas.fair_turn as f (queue_id, turn)
      select $1, max(turn) from picked where group_id is not null having max(turn) is not null
      on conflict (queue_id) do update set turn = excluded.turn where f.turn < excluded.turn
    )
-   select * from (
-     select ${held}, false as dead from live l
-       cross join lateral (select * from tuntas.message m where m.id = l.id offset 0) m
-     union all
-     select m.message_id::text, '', null, null, '', null, d.queue_id, d.id::text, '0', '0', 0, 0, 0, null, null, true
-       from dead d cross join lateral (select * from tuntas.message m where m.id = d.id offset 0) m
-   ) claimed order by turn::bigint, id::bigint`,
+   select ${body}, $1::int as "queueId", s.id, s.fence, s.turn, s.receives + 1 as receives,
+     ${ms("s.sent_at")} as "sentAtMs", ${ms("coalesce(s.first_received_at, tuntas.now())")} as "firstReceivedAtMs",
+     s.group_id as "groupId", s.source_queue_id as "sourceQueueId", s.bundled,
+     case when s.dead then s.dead_letter_id end as "deadLetterId"
+   from sorted s cross join lateral (select * from tuntas.message m where m.id = s.id offset 0) m
+   where not s.expired`,
 );
+
+type Picked = HeldMessage & { readonly deadLetterId: number | null };
+
+const inOrder = (a: LowWater, b: LowWater): number =>
+  compareCounts(a.turn, b.turn) || compareCounts(a.id, b.id);
+
+/** Compares natural numbers that are written without leading zeros, however large. */
+const compareCounts = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 
 /** Claims up to `count` messages of a standard queue. */
 export async function claimMessages(sql: Pick<Sql, "run">, request: ClaimRequest): Promise<Claimed> {
-  const { queueId, count, ownerId, visibilitySeconds, from } = request;
-  const rows = await sql.run<HeldMessage & { dead: boolean }>(claim, [
-    queueId,
-    count,
-    ownerId,
-    visibilitySeconds,
-    from.turn,
-    from.id,
-  ]);
-  return divide(rows);
+  const { queueId, count, ownerId, visibilitySeconds, from, bundled = false } = request;
+  const values = [queueId, count, ownerId, visibilitySeconds, from.turn, from.id, bundled];
+  // They come as they lie on disk, which is nearly their order.
+  const rows = (await sql.run<Picked>(claim, values)).sort(inOrder);
+  return rows.some((row) => row.deadLetterId !== null) ? divide(rows) : { messages: rows, dead: [] };
 }
 
-function divide(rows: (HeldMessage & { dead: boolean })[]): Claimed {
-  if (!rows.some((row) => row.dead)) return { messages: rows, dead: [] };
-  return {
-    messages: rows.filter((row) => !row.dead),
-    dead: rows.filter((row) => row.dead).map(({ id, messageId, queueId }) => ({ id, messageId, queueId })),
-  };
-}
+const divide = (rows: readonly Picked[]): Claimed => ({
+  messages: rows.filter((row) => row.deadLetterId === null),
+  dead: rows
+    .filter((row) => row.deadLetterId !== null)
+    .map(({ id, messageId, deadLetterId }) => ({ id, messageId, queueId: deadLetterId! })),
+});
 
 // One group after another, each in its own order, as claim_fifo took them.
 const groupByGroup = `order by min(l.id) over (partition by l.group_id), l.id`;
@@ -172,7 +182,7 @@ export const nextDueMs = async (sql: Pick<Sql, "run">): Promise<number | null> =
   (await sql.run<{ inMs: number | null }>(nextDue))[0]!.inMs;
 
 const lockQueue = statement(
-  `select $2 - (select count(*) from tuntas.in_flight where queue_id = $1 and owner_id is not null)::int as free
+  `select $2 - (select count(*) from tuntas.held where queue_id = $1 and owner_id is not null)::int as free
    from tuntas.queue where id = $1 for update`,
 );
 

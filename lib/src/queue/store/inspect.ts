@@ -33,7 +33,7 @@ const facts = statement(
      union all
      select 'delayed', id, queue_id, turn, receives, sent_at, group_id, source_queue_id, due, null, null from tuntas.delayed where id = $1
      union all
-     select 'in_flight', id, queue_id, turn, receives, sent_at, group_id, source_queue_id, null, null, null from tuntas.in_flight where id = $1
+     select 'in_flight', id, queue_id, turn, receives, sent_at, group_id, source_queue_id, null, null, null from tuntas.held where id = $1
      union all
      select 'quarantined', id, queue_id, 0, receives, sent_at, group_id, null, quarantined_at, code, message from tuntas.quarantine where id = $1
      union all
@@ -45,8 +45,8 @@ const facts = statement(
      coalesce(l.code, f.code) as code, coalesce(l.message, f.message) as message, f.attempts,
      coalesce(s.owner, q.owner) as owner, coalesce(s.runbook, q.runbook) as runbook,
      ${ms("q.paused_at")} as "pausedAtMs", q.paused_by as "pausedBy",
-     (select ${holdingOf("h")} from tuntas.in_flight h where h.queue_id = l.queue_id and h.id = l.id) as holding,
-     (select ${holdingOf("b")} from tuntas.in_flight b
+     (select ${holdingOf("h")} from tuntas.held h where h.queue_id = l.queue_id and h.id = l.id) as holding,
+     (select ${holdingOf("b")} from tuntas.held b
        where q.fifo and b.queue_id = l.queue_id and b.group_id = l.group_id and b.id < l.id order by b.id limit 1) as blocker,
      case when l.state = 'ready' then (select count(*)::int from (
        select from tuntas.ready r where r.queue_id = l.queue_id and (r.turn, r.id) < (l.turn, l.id) limit 10000) a) else 0 end as ahead,
@@ -54,7 +54,7 @@ const facts = statement(
          'concurrency', c.concurrency, 'globalConcurrency', c.global_concurrency) order by p.id), '[]')
        from tuntas.consumer c join tuntas.process p on p.id = c.process_id and p.expires_at > tuntas.now()
        where c.queue_id = l.queue_id) as consumers,
-     (select count(*)::int from tuntas.in_flight w where w.queue_id = l.queue_id and w.owner_id is not null) as "heldByWorkers"
+     (select count(*)::int from tuntas.held w where w.queue_id = l.queue_id and w.owner_id is not null) as "heldByWorkers"
    from place l left join tuntas.queue q on q.id = l.queue_id
      left join tuntas.queue s on s.id = l.source_queue_id
      left join tuntas.message m on m.id = l.id left join tuntas.quarantine z on z.id = l.id left join tuntas.rejection x on x.id = l.id
@@ -78,7 +78,7 @@ export interface Glimpse {
 const glimpse = statement(
   `with l as (
      (select 'ready' as state, id, receives, sent_at, group_id from tuntas.ready where queue_id = $1 order by turn, id limit $2)
-     union all (select 'in_flight', id, receives, sent_at, group_id from tuntas.in_flight where queue_id = $1 order by id limit $2)
+     union all (select 'in_flight', id, receives, sent_at, group_id from tuntas.held where queue_id = $1 order by id limit $2)
      union all (select 'delayed', id, receives, sent_at, group_id from tuntas.delayed where queue_id = $1 order by due limit $2))
    select l.id::text, m.message_id::text as "messageId", l.state, l.receives, ${ms("l.sent_at")} as "sentAtMs", l.group_id as "groupId", m.body
    from l join tuntas.message m on m.id = l.id limit $2`,
@@ -98,7 +98,7 @@ const observe = statement(
        left join tuntas.queue d on d.account = q.account and d.region = q.region and d.name = q.dead_letter_name where q.id = $1
    ), live as materialized (
      select 'ready' as state, id, receives, sent_at from tuntas.ready where queue_id = $1 union all
-     select 'in_flight', id, receives, sent_at from tuntas.in_flight where queue_id = $1 union all
+     select 'in_flight', id, receives, sent_at from tuntas.held where queue_id = $1 union all
      select 'delayed', id, receives, sent_at from tuntas.delayed where queue_id = $1
    ), dead as materialized (
      select r.id, r.first_received_at, r.sent_at from q join tuntas.ready r on r.queue_id = q.dead_letter_id and r.source_queue_id = $1

@@ -51,8 +51,14 @@ test("claims and acknowledgements take their indexes on 100,000 unanalysed rows"
     });
   };
   const request = { queueId: 1, count: 10, ownerId: "1", visibilitySeconds: null, from: fromTheStart };
-  await explain("claim", (sql) => claimMessages(sql, request));
-  await explain("done", (sql) => settleDone(sql, [{ queueId: 1, id: "1", fence: "1" }]));
+  const item = { queueId: 1, id: "1", fence: "1" };
+  await explain("claim", (sql) => claimMessages(sql, { ...request, bundled: true }).catch(() => undefined));
+  await explain("done", (sql) =>
+    settleDone(sql, [
+      { ...item, bundled: false },
+      { ...item, bundled: true },
+    ]).catch(() => undefined),
+  );
 
   const made = `${plans.join("\n\n").replaceAll(kit.schema, "tuntas")}\n`;
   expect(made).not.toMatch(/Seq Scan on (ready|message|in_flight)\b/);

@@ -140,12 +140,13 @@ const purge = statement(
   `with gone as (
      select id from tuntas.ready where queue_id = $1 union all
      select id from tuntas.delayed where queue_id = $1 union all
-     select id from tuntas.in_flight where queue_id = $1
+     select id from tuntas.held where queue_id = $1
    ), bodies as (delete from tuntas.message where id = any(array(select id from gone))),
    failures as (delete from tuntas.failure where id = any(array(select id from gone))),
    a as (delete from tuntas.ready where queue_id = $1),
    b as (delete from tuntas.delayed where queue_id = $1),
    c as (delete from tuntas.in_flight where queue_id = $1),
+   g as (delete from tuntas.bundle where queue_id = $1),
    d as (delete from tuntas.fifo_group where queue_id = $1),
    e as (delete from tuntas.fifo_duplicate where queue_id = $1),
    f as (delete from tuntas.fifo_receive_attempt where queue_id = $1)
@@ -178,7 +179,7 @@ export const deleteQueue = async (sql: Runner, id: number): Promise<boolean> =>
 
 const count = statement(
   `select (select count(*) from tuntas.ready where queue_id = $1)::float8 as ready,
-     (select count(*) from tuntas.in_flight where queue_id = $1)::float8 as "inFlight",
+     (select count(*) from tuntas.held where queue_id = $1)::float8 as "inFlight",
      (select count(*) from tuntas.delayed where queue_id = $1)::float8 as delayed`,
 );
 
@@ -188,7 +189,7 @@ export async function countMessages(sql: Runner, id: number): Promise<QueueCount
 }
 
 const inFlight = statement(
-  `select count(*)::int as count from (select from tuntas.in_flight where queue_id = $1 limit $2) f`,
+  `select count(*)::int as count from (select from tuntas.held where queue_id = $1 limit $2) f`,
 );
 
 /** How many messages of the queue are in flight, counting to `limit` at most. */

@@ -15,6 +15,8 @@ export interface CommandKey {
 }
 
 export interface Done extends Claim {
+  /** Whether it lies in a bundle. */
+  readonly bundled: boolean;
   readonly command?: CommandKey | undefined;
 }
 
@@ -57,56 +59,120 @@ const failures = (items: readonly { failure?: Failure | undefined }[]): unknown[
   items.map((item) => item.failure?.schemaVersion ?? null),
 ];
 
+/** The columns with which a message goes from one table to another. */
+const place = (from: string): string =>
+  ["id", "queue_id", "group_id", "turn", "receives", "sent_at", "first_received_at", "source_queue_id"]
+    .map((column) => `${from}.${column}`)
+    .join(", ");
+
+/** The same for one that is taken out of a bundle as `o`, with its body as `m`. */
+const takenOut = `o.id, o.queue_id, null::text, 0::bigint, 1, m.sent_at, o.claimed_at, null::integer`;
+const bodyOf = (taken: string): string =>
+  `cross join lateral (select * from tuntas.message m where m.id = ${taken}.id offset 0) m`;
+
 const held = `f.queue_id = u.queue_id and f.id = u.id and f.fence = u.fence`;
 const moved = `select id::text, queue_id as "queueId", group_id as "groupId" from gone`;
 
-const done = statement(
-  `with gone as (
-     delete from tuntas.in_flight f using unnest($1::int[], $2::bigint[], $3::bigint[]) as u(queue_id, id, fence)
-     where ${held} returning f.id, f.queue_id, f.group_id, f.receives
-   ), bodies as (delete from tuntas.message where id = any(array(select id from gone))),
-   failed as (delete from tuntas.failure where id = any(array(select id from gone where receives > 1)))
-   ${moved}`,
-);
+// Messages lie in flight by themselves or in a bundle. Those that are done come sorted by that, since most of them are
+// bundled; take_out answers with places in its arrays, because the planner would join arrays by trying all pairs.
+const doneWith = (commands: string) =>
+  statement(
+    `with loose as (
+       delete from tuntas.in_flight f using unnest($1::int[], $2::bigint[], $3::bigint[]) as u(queue_id, id, fence)
+       where ${held} returning f.id, f.queue_id, f.group_id, f.receives
+     ), gone as materialized (
+       select id, queue_id, group_id, receives from loose
+       union all select id, queue_id, null, 1 from tuntas.take_out($4::bigint[], $5::bigint[])
+     ), bodies as (delete from tuntas.message where id = any(array(select id from gone))),
+     failed as (delete from tuntas.failure where id = any(array(select id from gone where receives > 1)))
+     ${commands}`,
+  );
 
-const doneWithCommands = statement(
-  `with gone as (
-     delete from tuntas.in_flight f
-     using unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::int[])
-       as u(queue_id, id, fence, scope, key, request_hash, retention)
-     where ${held} returning f.id, f.queue_id, f.group_id, f.receives, u.scope, u.key, u.request_hash, u.retention
-   ), bodies as (delete from tuntas.message where id = any(array(select id from gone))),
-   failed as (delete from tuntas.failure where id = any(array(select id from gone where receives > 1))),
-   commands as (
+// Usually all have moved, and then their ids are not sent back.
+const answered = `select (select count(*)::int from gone) as count,
+  case when (select count(*) from gone) < cardinality($2::bigint[]) + cardinality($5::bigint[])
+    then (select json_agg(id::text) from gone) end as ids`;
+
+const recorded = `, commands as (
      insert into tuntas.command (scope, key, request_hash, created_at, expires_at)
      select scope, key, request_hash, tuntas.now(), tuntas.now() + make_interval(secs => retention)
-     from gone where key is not null order by scope, key
+     from unnest($6::bigint[], $7::text[], $8::text[], $9::text[], $10::int[]) as u(id, scope, key, request_hash, retention)
+     where (select count(*) from gone) = cardinality($2::bigint[]) + cardinality($5::bigint[])
+       or id = any(array(select id from gone))
+     order by scope, key
      on conflict (scope, key) do nothing
-   )
-   ${moved}`,
-);
+   )`;
 
-/** Removes messages whose attempts are done, with their command records. */
-export function settleDone(sql: Runner, items: readonly Done[]): Promise<Moved[]> {
-  if (!items.some((item) => item.command)) return sql.run<Moved>(done, claims(items));
-  return sql.run<Moved>(doneWithCommands, [
-    ...claims(items),
-    items.map((item) => item.command?.scope ?? null),
-    items.map((item) => item.command?.key ?? null),
-    items.map((item) => item.command?.requestHash ?? null),
-    items.map((item) => item.command?.retentionSeconds ?? null),
-  ]);
+const done = doneWith(answered);
+const doneWithCommands = doneWith(`${recorded} ${answered}`);
+const doneInGroups = doneWith(moved);
+const doneInGroupsWithCommands = doneWith(`${recorded} ${moved}`);
+
+function doneValues(items: readonly Done[]): unknown[] {
+  const loose = items.filter((item) => !item.bundled);
+  const bundled = loose.length === 0 ? items : items.filter((item) => item.bundled);
+  const keyed = items.filter((item) => item.command);
+  return [
+    ...claims(loose),
+    bundled.map((item) => item.fence),
+    bundled.map((item) => item.id),
+    ...(keyed.length > 0 ? commandColumns(keyed) : []),
+  ];
 }
+
+const commandColumns = (keyed: readonly Done[]): unknown[] => [
+  keyed.map((item) => item.id),
+  keyed.map((item) => item.command!.scope),
+  keyed.map((item) => item.command!.key),
+  keyed.map((item) => item.command!.requestHash),
+  keyed.map((item) => item.command!.retentionSeconds),
+];
+
+const hasCommands = (items: readonly Done[]): boolean => items.some((item) => item.command);
+
+async function removeDone(sql: Runner, items: readonly Done[]): Promise<readonly Done[]> {
+  const [row] = await sql.run<{ count: number; ids: string[] | null }>(
+    hasCommands(items) ? doneWithCommands : done,
+    doneValues(items),
+  );
+  if (row!.count === items.length) return items;
+  const ids = new Set(row!.ids);
+  return items.filter((item) => ids.has(item.id));
+}
+
+/** Removes messages whose attempts are done, with their command records; answers those that moved. */
+export async function settleDone(sql: Runner, items: readonly Done[]): Promise<readonly Done[]> {
+  const ended = await removeDone(sql, items);
+  if (ended.length === items.length) return ended;
+  // One may have been taken out of its bundle for a transaction of its own, which then did not end it.
+  const known = new Set(ended);
+  const loosened = items.filter((item) => item.bundled && !known.has(item));
+  if (loosened.length === 0) return ended;
+  return [
+    ...ended,
+    ...(await removeDone(
+      sql,
+      loosened.map((item) => ({ ...item, bundled: false })),
+    )),
+  ];
+}
+
+/** The same in a transaction that goes on with the groups of what moved. */
+export const settleDoneInGroups = (sql: Runner, items: readonly Done[]): Promise<Moved[]> =>
+  sql.run<Moved>(hasCommands(items) ? doneInGroupsWithCommands : doneInGroups, doneValues(items));
 
 // A receive counts when it is made; an attempt that never began gives it back.
 const retry = statement(
-  `with gone as (
+  `with loose as (
      delete from tuntas.in_flight f
      using unnest($1::int[], $2::bigint[], $3::bigint[], $4::float8[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
        as u(queue_id, id, fence, delay_ms, outcome, code, message, fingerprint, schema_version)
      where ${held}
-     returning f.id, f.queue_id, f.group_id, f.turn, f.receives, f.sent_at, f.first_received_at, f.source_queue_id,
-       u.delay_ms, u.outcome, u.code, u.message, u.fingerprint, u.schema_version
+     returning ${place("f")}, u.delay_ms, u.outcome, u.code, u.message, u.fingerprint, u.schema_version
+   ), gone as materialized (
+     select * from loose union all
+     select ${takenOut}, ($4::float8[])[o.n], ($5::text[])[o.n], ($6::text[])[o.n], ($7::text[])[o.n], ($8::text[])[o.n], ($9::text[])[o.n]
+     from tuntas.take_out($3::bigint[], $2::bigint[]) o ${bodyOf("o")}
    ), back as (
      select id, queue_id, delay_ms, turn, sent_at, group_id, source_queue_id,
        case when outcome is null then receives - 1 else receives end as receives,
@@ -139,12 +205,16 @@ export const settleRetry = (sql: Runner, items: readonly Retry[]): Promise<Moved
 
 const endedWith = (record: string) =>
   statement(
-    `with gone as (
+    `with loose as (
        delete from tuntas.in_flight f
        using unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
          as u(queue_id, id, fence, outcome, code, reason, fingerprint, schema_version)
        where ${held}
-       returning f.id, f.queue_id, f.group_id, f.receives, f.sent_at, u.outcome, u.code, u.reason, u.fingerprint, u.schema_version
+       returning ${place("f")}, u.outcome, u.code, u.reason, u.fingerprint, u.schema_version
+     ), gone as materialized (
+       select * from loose union all
+       select ${takenOut}, ($4::text[])[o.n], ($5::text[])[o.n], ($6::text[])[o.n], ($7::text[])[o.n], ($8::text[])[o.n]
+       from tuntas.take_out($3::bigint[], $2::bigint[]) o ${bodyOf("o")}
      ), body as (
        delete from tuntas.message where id = any(array(select id from gone)) returning *
      ), failed as (delete from tuntas.failure where id = any(array(select id from gone))),
@@ -180,7 +250,10 @@ const refresh = statement(`select tuntas.refresh_groups($1, $2::text[])`);
 export const refreshText = refresh.text;
 
 /** Runs `settle` in a transaction that also frees the FIFO groups of what moved. */
-export function settleFifo(sql: Sql, settle: (tx: Tx) => Promise<Moved[]>): Promise<Moved[]> {
+export function settleFifo<Row extends { queueId: number; groupId: string | null }>(
+  sql: Sql,
+  settle: (tx: Tx) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
   return sql.transaction(async (tx) => {
     const rows = await settle(tx);
     await refreshGroups(tx, rows);
@@ -211,10 +284,17 @@ export const fifoAmong = async (sql: Runner, queueIds: readonly number[]): Promi
 
 // A dead owner has no more rights: what it held is ready again. Skip what somebody settles at this moment.
 const release = statement(
-  `with gone as (
-     delete from tuntas.in_flight where ctid = any(array(
+  `with loose as (
+     delete from tuntas.in_flight f where ctid = any(array(
        select f.ctid from tuntas.in_flight f where f.owner_id = any($1::bigint[]) limit $2 for update skip locked))
+     returning ${place("f")}
+   ), bundles as (
+     delete from tuntas.bundle where ctid = any(array(
+       select b.ctid from tuntas.bundle b where b.owner_id = any($1::bigint[]) limit 10 for update skip locked))
      returning *
+   ), gone as materialized (
+     select * from loose union all
+     select ${takenOut} from (select b.*, u.id from bundles b cross join lateral unnest(b.ids) as u(id)) o ${bodyOf("o")}
    ), back as (
      insert into tuntas.ready (queue_id, turn, id, receives, sent_at, first_received_at, group_id, source_queue_id)
      select queue_id, turn, id, receives, sent_at, first_received_at, group_id, source_queue_id from gone
@@ -222,9 +302,20 @@ const release = statement(
    ${moved}`,
 );
 
-/** Makes ready what these dead processes held, up to `count` messages. */
+/** Makes ready what these dead processes held, up to `count` messages and ten bundles. */
 export const releaseOwners = (sql: Runner, ownerIds: readonly string[], count: number): Promise<Moved[]> =>
   sql.run<Moved>(release, [ownerIds, count]);
+
+const loosen = statement(
+  `insert into tuntas.in_flight (id, queue_id, group_id, turn, receives, sent_at, first_received_at, source_queue_id,
+     fence, owner_id, claimed_at)
+   select ${takenOut}, o.fence, o.owner_id, o.claimed_at
+   from tuntas.take_out($1::bigint[], $2::bigint[]) o ${bodyOf("o")}`,
+);
+
+/** Takes claims out of their bundles, so that each can be ended in a transaction of its own without holding up the others. */
+export const loosenClaims = (sql: Runner, items: readonly Claim[]) =>
+  sql.run<Row>(loosen, [items.map((item) => item.fence), items.map((item) => item.id)]);
 
 const endInTransaction = statement(
   `with gone as (

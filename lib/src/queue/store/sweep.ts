@@ -3,7 +3,7 @@ import type { Sql } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 
 const orphans = statement(
-  `select distinct owner_id::text as id from tuntas.in_flight f
+  `select distinct owner_id::text as id from tuntas.held f
    where owner_id is not null and not exists (select from tuntas.process p where p.id = f.owner_id)`,
 );
 
@@ -13,7 +13,7 @@ export const findOrphans = async (sql: Pick<Sql, "run">): Promise<string[]> =>
 
 const removeDead = statement(
   `delete from tuntas.process p where id = any($1::bigint[])
-     and not exists (select from tuntas.in_flight f where f.owner_id = p.id)`,
+     and not exists (select from tuntas.held f where f.owner_id = p.id)`,
 );
 
 export const removeProcesses = (sql: Pick<Sql, "run">, ids: readonly string[]) => sql.run(removeDead, [ids]);

@@ -19,7 +19,7 @@ const counted = (table: string) =>
   `(select count(*) from (select from tuntas.${table} t where t.queue_id = q.id limit ${depthMax}) c)::float8`;
 
 const depths = statement(
-  `select q.name, ${counted("ready")} as ready, ${counted("in_flight")} as "inFlight", ${counted("delayed")} as delayed,
+  `select q.name, ${counted("ready")} as ready, ${counted("held")} as "inFlight", ${counted("delayed")} as delayed,
      coalesce((select date_part('epoch', tuntas.now() - r.sent_at) from tuntas.ready r where r.queue_id = q.id
        order by r.turn, r.id limit 1), 0) as "oldestAgeSeconds"
    from tuntas.queue q where q.account = $1 and q.region = $2 order by q.name limit $3`,
@@ -46,11 +46,11 @@ const locate = statement(
      where q.id = $1
    )
    select place, receives from (
-     select 1 as rank, 'in_flight' as place, t.receives from q join tuntas.in_flight t on t.queue_id = q.id and t.group_id = $2
+     select 1 as rank, 'in_flight' as place, t.receives from q join tuntas.held t on t.queue_id = q.id and t.group_id = $2
      union all select 2, 'ready', t.receives from q join tuntas.ready t on t.queue_id = q.id and t.group_id = $2
      union all select 3, 'delayed', t.receives from q join tuntas.delayed t on t.queue_id = q.id and t.group_id = $2
      union all select 4, 'dead', t.receives from q join tuntas.ready t on t.queue_id = q.dead_letter_id and t.group_id = $2
-     union all select 5, 'dead', t.receives from q join tuntas.in_flight t on t.queue_id = q.dead_letter_id and t.group_id = $2
+     union all select 5, 'dead', t.receives from q join tuntas.held t on t.queue_id = q.dead_letter_id and t.group_id = $2
      union all select 6, 'dead', t.receives from q join tuntas.delayed t on t.queue_id = q.dead_letter_id and t.group_id = $2
      union all select 7, 'quarantined', t.receives from q join tuntas.quarantine t on t.queue_id = q.id and t.group_id = $2
    ) l order by rank limit 1`,

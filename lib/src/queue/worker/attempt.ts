@@ -63,6 +63,11 @@ export class Attempt {
     this.context = new AttemptContext(deps, item);
   }
 
+  /** Whether the handler wrote, so that its message ends in another commit than the shared one. */
+  get wrote(): boolean {
+    return !this.context.wroteNothing;
+  }
+
   /** Calls the handler; nothing ends before the caller's turn is over. */
   begin(): void {
     const { input } = this.item;
@@ -139,8 +144,9 @@ export class Attempt {
     if (!this.close()) return;
     const { deps, item } = this;
     const durationMs = performance.now() - this.startedAt;
-    const { queueId, id, fence } = item.held;
-    deps.settler.acknowledge({ queueId, id, fence, command: item.command }, deps.queue.fifo, (ending) => {
+    const { queueId, id, fence, bundled } = item.held;
+    const ended = { queueId, id, fence, bundled, command: item.command };
+    deps.settler.acknowledge(ended, deps.queue.fifo, (ending) => {
       if (typeof ending === "object") return this.write(() => Promise.reject(ending.failure as Error));
       announceEnd(deps, item, { outcome: done, durationMs }, ending);
       this.settle();
@@ -290,9 +296,8 @@ function writeSettlement(
   settlement: Settlement,
   outcome: Outcome,
 ): Promise<boolean> {
-  const { queueId, id, fence } = held;
   if (settlement.kind === "done")
-    return settler.done({ queueId, id, fence, command: outcome.kind === "done" ? command : undefined }, fifo);
+    return settler.done({ ...held, command: outcome.kind === "done" ? command : undefined }, fifo);
   const failure = failureOf(outcome, schemaVersion);
   switch (settlement.kind) {
     case "retry":

@@ -344,19 +344,21 @@ test("an outcome that cannot be written fails its own message, not those that sh
     kit.platform,
     "create trigger refuse before insert on tuntas.command for each row execute function tuntas.refuse()",
   );
+  const name = freshName();
   const dead = watch("queue.dead");
+  const done = watch("worker.attempt", ({ queue, outcome }) => queue === name && outcome === "done");
   await using it = await work(
     kit.platform,
     { backoff: { base: "1ms", max: "1ms" }, handle: () => undefined },
-    { after: 2 },
+    { after: 2, name },
   );
   await Promise.all(["a", "cursed", "b", "c"].map((id) => it.queue.send({ id })));
-  await dead.until(1);
-  const done = it.attempts.seen.filter(({ outcome }) => outcome === "done");
-  expect(done).toHaveLength(3);
+  await Promise.all([dead.until(1), done.until(3)]);
+  expect(done.seen).toHaveLength(3);
   expect(await count(it.record)).toEqual(empty);
   await ask(kit.platform, "drop trigger refuse on tuntas.command");
   dead.close();
+  done.close();
 });
 
 test("worker-11 a key is not held by an attempt that failed, nor by the dead", async () => {

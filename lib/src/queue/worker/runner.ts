@@ -69,6 +69,8 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   const buffer: Taken[] = [];
   const running = new Set<Attempt>();
   const activeKeys = new Set<string>();
+  // Messages that all end in the shared commits may lie in one row; the first that does not shows what this work is like.
+  let bundled = options.lock === undefined;
   let stopping = false;
   let arriving = 0;
   let settling = 0;
@@ -92,7 +94,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     const request = { queueId: queue.id, count, ownerId: deps.processId(), visibilitySeconds: null };
     if (options.globalConcurrency !== undefined)
       return claimCapped(context.database, request, options.globalConcurrency, queue.fifo);
-    return queue.fifo ? claimFifoMessages(context.database, request) : claim(count, request.ownerId, null);
+    return queue.fifo ? claimFifoMessages(context.database, request) : claim({ ...request, bundled });
   }
 
   /** One round: claims what there is room for; answers how many came. */
@@ -173,6 +175,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   /** The handler has ended: its place is free, also while its outcome is still being written. */
   function handled(attempt: Attempt): void {
     running.delete(attempt);
+    if (attempt.wrote) bundled = false;
     pace.ended();
     settling++;
     pump();

@@ -6,13 +6,22 @@ import { isTransient } from "../../pg/faults.ts";
 import type { QueueContext } from "../client/context.ts";
 import { wakeQueues } from "../client/context.ts";
 import type { Done, Ended, Retry } from "../store/settle.ts";
-import { settleDone, settleFifo, settleQuarantine, settleReject, settleRetry } from "../store/settle.ts";
+import {
+  settleDone,
+  settleDoneInGroups,
+  settleFifo,
+  settleQuarantine,
+  settleReject,
+  settleRetry,
+} from "../store/settle.ts";
 import type { Claim } from "../contract.ts";
 
-type Store<Item> = (
+type Store<Item, Row extends { id: string }> = (
   sql: Pick<Sql | Tx, "run">,
   items: readonly Item[],
-) => Promise<{ id: string; queueId: number; groupId: string | null }[]>;
+) => Promise<readonly Row[]>;
+type Standard<Item> = Store<Item, { id: string }>;
+type Grouped<Item> = Store<Item, { id: string; queueId: number; groupId: string | null }>;
 
 /** Whether the message moved (another owner may have it), or why its statement failed. */
 export type Ending = boolean | { readonly failure: unknown };
@@ -67,17 +76,13 @@ export function makeSettler(context: QueueContext): Settler {
   const { database, due } = context;
   const all: Pick<Gatherer<never>, "idle">[] = [];
 
-  function makeEnd<Item extends Claim>(store: Store<Item>, fifo: boolean, after?: After<Item>) {
+  function gather<Item extends Claim>(
+    store: (items: readonly Item[]) => Promise<readonly { id: string }[]>,
+    after?: After<Item>,
+  ) {
     async function write(waiting: readonly Waiting<Item>[]): Promise<void> {
       const items = waiting.map((entry) => entry.item);
-      const rows = await persist(() =>
-        fifo ? settleFifo(database, (tx) => store(tx, items)) : store(database, items),
-      );
-      if (fifo)
-        wakeQueues(
-          context,
-          rows.map((row) => row.queueId),
-        );
+      const rows = await persist(() => store(items));
       after?.(items);
       // Usually all moved, and then nobody needs looking up.
       const moved = rows.length === items.length ? undefined : new Set(rows.map((row) => row.id));
@@ -101,13 +106,23 @@ export function makeSettler(context: QueueContext): Settler {
     return made;
   }
 
-  function tell<Item extends Claim>(store: Store<Item>, after?: After<Item>) {
-    const [standard, fifo] = [makeEnd(store, false, after), makeEnd(store, true, after)];
-    return (item: Item, grouped: boolean, told: Told) => (grouped ? fifo : standard).add({ item, told });
+  async function inGroups<Item>(store: Grouped<Item>, items: readonly Item[]) {
+    const rows = await settleFifo(database, (tx) => store(tx, items));
+    wakeQueues(
+      context,
+      rows.map((row) => row.queueId),
+    );
+    return rows;
   }
 
-  function end<Item extends Claim>(store: Store<Item>, after?: After<Item>): End<Item> {
-    const ask = tell(store, after);
+  function tell<Item extends Claim>(standard: Standard<Item>, grouped: Grouped<Item>, after?: After<Item>) {
+    const plain = gather<Item>((items) => standard(database, items), after);
+    const fifo = gather<Item>((items) => inGroups(grouped, items), after);
+    return (item: Item, inGroup: boolean, told: Told) => (inGroup ? fifo : plain).add({ item, told });
+  }
+
+  function end<Item extends Claim>(store: Grouped<Item>, after?: After<Item>): End<Item> {
+    const ask = tell(store, store, after);
     return (item, grouped) => promised((told) => ask(item, grouped, told));
   }
 
@@ -120,7 +135,7 @@ export function makeSettler(context: QueueContext): Settler {
     );
   }
 
-  const acknowledge = tell(settleDone);
+  const acknowledge = tell<Done>(settleDone, settleDoneInGroups);
   return {
     acknowledge,
     done: (item, grouped) => promised((told) => acknowledge(item, grouped, told)),

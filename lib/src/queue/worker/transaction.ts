@@ -10,9 +10,9 @@ import {
 } from "../../engine/handler/transaction.ts";
 import type { Database } from "../../pg/database.ts";
 import { isCollision, toCoded } from "../../pg/faults.ts";
-import type { Claim } from "../contract.ts";
+import type { Claim, HeldMessage } from "../contract.ts";
 import type { CommandKey } from "../store/settle.ts";
-import { acknowledgement, commandRecord, groupRefresh } from "../store/settle.ts";
+import { acknowledgement, commandRecord, groupRefresh, loosenClaims } from "../store/settle.ts";
 
 /** How a transaction ended. All but `committed` wrote nothing; `lost`: another owner has the message. */
 export type Ending = "committed" | "lost" | Refusal;
@@ -33,7 +33,7 @@ export interface HandlerTransaction {
 
 export interface TransactionParts {
   readonly database: Database;
-  readonly claim: Claim & { readonly groupId: string | null };
+  readonly claim: Pick<HeldMessage, keyof Claim | "groupId" | "bundled">;
   readonly fifo: boolean;
   readonly command: CommandKey | undefined;
   readonly timeoutMs: number;
@@ -58,7 +58,12 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
 
   const refresh: readonly Prepared[] =
     fifo && claim.groupId !== null ? [groupRefresh(claim.queueId, claim.groupId)] : [];
-  const { tx, isOpen, rollback, commit } = openAny({ database, timeoutMs, opening: record });
+  const { tx, isOpen, rollback, commit } = openAny({
+    database,
+    timeoutMs,
+    opening: record,
+    ...(claim.bundled && { before: () => loosenClaims(database, [claim]) }),
+  });
 
   return {
     tx,

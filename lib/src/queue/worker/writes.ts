@@ -6,15 +6,15 @@ import { coalescer } from "../../core/coalesce.ts";
 import type { Statement } from "../../pg/contract.ts";
 import { dropClient, inOneWrite, type Database } from "../../pg/database.ts";
 import { isConnectionLost, isTransient } from "../../pg/faults.ts";
-import type { Claim } from "../contract.ts";
+import type { Claim, HeldMessage } from "../contract.ts";
 import type { CommandKey } from "../store/settle.ts";
-import { acknowledgement, commandRecordOrRaise, groupRefresh } from "../store/settle.ts";
+import { acknowledgement, commandRecordOrRaise, groupRefresh, loosenClaims } from "../store/settle.ts";
 import type { Write } from "../../engine/handler/contract.ts";
 import { beginText } from "../../engine/handler/transaction.ts";
 import type { Ending } from "./transaction.ts";
 
 export interface WriteJob {
-  readonly claim: Claim & { readonly groupId: string | null };
+  readonly claim: Pick<HeldMessage, keyof Claim | "groupId" | "bundled">;
   readonly fifo: boolean;
   readonly command: CommandKey | undefined;
   readonly writes: readonly Write[];
@@ -95,6 +95,8 @@ export function makeWriter(database: Database) {
   }
 
   async function transaction(jobs: readonly WriteJob[]): Promise<WriteEnding[]> {
+    const bundled = jobs.map((job) => job.claim).filter((claim) => claim.bundled);
+    if (bundled.length > 0) await loosenClaims(database, bundled);
     const client = await database.handlerClient();
     let broken = true;
     try {

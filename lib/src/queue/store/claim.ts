@@ -102,7 +102,7 @@ export async function claimMessages(sql: Pick<Sql, "run">, request: ClaimRequest
   const { queueId, count, ownerId, visibilitySeconds, from, bundled = false } = request;
   const values = [queueId, count, ownerId, visibilitySeconds, from.turn, from.id, bundled];
   // They come as they lie on disk, which is nearly their order.
-  const rows = (await sql.run<Picked>(claim, values)).sort(inOrder);
+  const rows = (await sql.run<Picked>(claim, values)).toSorted(inOrder);
   return rows.some((row) => row.deadLetterId !== null) ? divide(rows) : { messages: rows, dead: [] };
 }
 

@@ -246,6 +246,14 @@ create table tuntas.fifo_receive_attempt (
   constraint fifo_receive_attempt_pkey PRIMARY KEY (queue_id, attempt_id)
 );
 
+create table tuntas.handler_duration (
+  queue text not null,
+  hour timestamp with time zone not null,
+  bucket smallint not null,
+  attempts bigint not null,
+  constraint handler_duration_pkey PRIMARY KEY (queue, hour, bucket)
+);
+
 create table tuntas.in_flight (
   queue_id integer not null,
   id bigint not null,
@@ -719,6 +727,8 @@ CREATE INDEX execution_map_run ON tuntas.execution USING btree (map_run_id, item
 CREATE INDEX fifo_duplicate_expires ON tuntas.fifo_duplicate USING btree (expires_at);
 
 CREATE INDEX fifo_group_head ON tuntas.fifo_group USING btree (queue_id, head) WHERE (head IS NOT NULL);
+
+CREATE INDEX handler_duration_hour ON tuntas.handler_duration USING btree (hour);
 
 CREATE INDEX in_flight_expires ON tuntas.in_flight USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { timing, type TimingDeclaration } from "../ledger/index.ts";
+import { timing, type MeasuredP99, type TimingDeclaration } from "../ledger/index.ts";
 import { queue, worker, type QueueOptions, type WorkerOptions } from "../queue/declaration.ts";
 import type { Context } from "../queue/worker/context.ts";
 import { check, gather, rules, type Finding, type RuleId } from "./index.ts";
@@ -31,6 +31,7 @@ interface Smell {
   readonly worker?: Partial<WorkerOptions<typeof message>>;
   readonly handle?: Handle;
   readonly timing?: Omit<TimingDeclaration, "name">;
+  readonly measured?: MeasuredP99;
 }
 
 /** A sound application with one thing changed. */
@@ -45,7 +46,8 @@ function findings(smell: Smell): Finding[] {
     ...smell.worker,
   });
   const times = smell.timing && timing({ name, ...smell.timing });
-  return check(gather([{ file: "/nowhere.mjs", exports: { of, work, times } }]));
+  const measured = new Map(smell.measured ? [[name, smell.measured]] : []);
+  return check({ ...gather([{ file: "/nowhere.mjs", exports: { of, work, times } }]), measured });
 }
 
 const smells: readonly (readonly [RuleId, string, Smell, RegExp])[] = [
@@ -60,6 +62,18 @@ const smells: readonly (readonly [RuleId, string, Smell, RegExp])[] = [
     "W-21 W-23 30 s for work of 2 min",
     { timing: { p99: "2m", downstream: "10s", retries: "5s" } },
     /30 s is shorter than the 136 s .*p99 2 min \+ downstream 10 s \+ retries 5 s \+ margin 1 s/,
+  ],
+  [
+    "visibility-budget",
+    "W-21 Q-20 a declared p99 that fits, and a measured one that does not",
+    { timing: { p99: "20s", downstream: "5s" }, measured: { p99Ms: 26_909, attempts: 1200 } },
+    /30 s is shorter than the 32.909 s .*p99 26.909 s \+ downstream 5 s .*measured p99 26.909 s over 1200 attempts, declared 20 s/,
+  ],
+  [
+    "p99-exceeded",
+    "Q-20 a handler that takes longer than whoever set its times believed",
+    { timing: { p99: "2s" }, measured: { p99Ms: 4757, attempts: 1200 } },
+    /declared as 2 s, and was 4.8 s over 1200 attempts/,
   ],
   [
     "visibility-far-above",

@@ -1,7 +1,7 @@
 // What `tuntas check` sees and says. Pure: declarations come in, findings come out.
 import type { JsonObject } from "../asl/index.ts";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
-import type { TimedValue, TimingDeclaration } from "../ledger/index.ts";
+import type { MeasuredP99, TimedValue, TimingDeclaration } from "../ledger/index.ts";
 import type { RuleId } from "./rules.ts";
 
 /** `error`: it will go wrong. `warning`: it goes wrong on a bad day. `advice`: it could be better; the exit status stays 0. */
@@ -36,6 +36,8 @@ export interface Declared {
   readonly timings: readonly TimingDeclaration[];
   readonly machines: readonly MachineDefinition[];
   readonly sources: readonly SourceFile[];
+  /** What handlers were seen to take, by queue, where somebody has looked. */
+  readonly measured?: ReadonlyMap<string, MeasuredP99>;
 }
 
 /** What a detector saw. The rule says the rest. */

@@ -15,6 +15,13 @@ export const rules = {
     why: "Whoever receives over the wire is still at work when the message appears again, so that it is done twice.",
     fix: "Make the visibility longer, or the attempt shorter.",
   },
+  "p99-exceeded": {
+    severity: "warning",
+    smell:
+      "The handler's 99th percentile was measured to be longer than it is declared (`tuntas check --measured`).",
+    why: "Whatever was set by the declared number, the visibility first of all, rests on a belief.",
+    fix: "Declare what was measured and look at what follows from it, or find out why the handler has become slow.",
+  },
   "visibility-far-above": {
     severity: "warning",
     smell: "The visibility timeout is more than ten times the work, and more than ten minutes.",

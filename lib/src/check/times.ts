@@ -13,14 +13,16 @@ const retentionDefault: Duration = "4d";
 
 /** What a worker and its queue declare, completed by the `timing` of the queue's name. */
 function timingOf({ queue, options, place }: WorkerDefinition, declared: Declared): TimingDeclaration {
-  const measured = declared.timings.find((timing) => timing.name === queue.name);
+  const times = declared.timings.find((timing) => timing.name === queue.name);
+  const measured = declared.measured?.get(queue.name);
   const { visibilityTimeout } = queue.options;
   return {
     name: queue.name,
     attempt: options.timeout,
     ...(place !== undefined && { place }),
     ...(visibilityTimeout !== undefined && { visibility: visibilityTimeout }),
-    ...measured,
+    ...(measured && { measured }),
+    ...times,
   };
 }
 
@@ -70,6 +72,18 @@ function drainTooShort({ name, place, drain = drainDefault, p99, attempt }: Timi
   ];
 }
 
+/** It takes longer than whoever set the visibility believed. */
+function p99Exceeded({ name, place, p99, measured }: TimingDeclaration): Sighting[] {
+  if (p99 === undefined || !measured || measured.p99Ms <= toMs(p99)) return [];
+  const { p99Ms, attempts } = measured;
+  const message = `${name}: the handler's p99 is declared as ${inWords(toMs(p99))}, and was ${inWords(Math.round(p99Ms))} over ${attempts} attempts`;
+  const values = [
+    { what: "measured p99", ms: p99Ms },
+    { what: "declared p99", ms: toMs(p99) },
+  ];
+  return [{ rule: "p99-exceeded", name, place, message, values }];
+}
+
 /** The longest that a message can take to become a dead letter: every attempt to its timeout, every wait in full. */
 export function longestMs({ queue, options }: WorkerDefinition): number {
   const { baseMs, maxMs } = backoffOf(options);
@@ -109,7 +123,9 @@ const deadLetterRetention = (declared: Declared): Sighting[] =>
   });
 
 const ofOne = (timing: TimingDeclaration): Sighting[] =>
-  checkTiming([timing]).map(ofTiming).concat(visibilityFarAbove(timing), drainTooShort(timing));
+  checkTiming([timing])
+    .map(ofTiming)
+    .concat(visibilityFarAbove(timing), drainTooShort(timing), p99Exceeded(timing));
 
 export const checkTimes = (declared: Declared): Sighting[] => [
   ...timingsOf(declared).flatMap(ofOne),

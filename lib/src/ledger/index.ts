@@ -44,7 +44,7 @@ export type { LeasedAnswer, LeasedWork } from "./lease/hold.ts";
 export { timing } from "./timing/declaration.ts";
 export type { TimingDefinition } from "./timing/declaration.ts";
 export { checkTiming } from "./timing/check.ts";
-export type { TimedValue, TimingDeclaration, TimingFinding } from "./timing/check.ts";
+export type { MeasuredP99, TimedValue, TimingDeclaration, TimingFinding } from "./timing/check.ts";
 export { reconciliation } from "./reconcile/contract.ts";
 export type {
   Decision,

@@ -3,6 +3,7 @@ import type { Log } from "../engine/log.ts";
 import type { Sql } from "../pg/contract.ts";
 import { makeTimeSeries, type TimeSeries } from "../series/client.ts";
 import { metricLists } from "./catalogue.ts";
+import { startDurations } from "./durations/index.ts";
 import { startSampler, type Sampler } from "./sampler.ts";
 import { startTally, type Tally } from "./tally.ts";
 
@@ -26,6 +27,7 @@ export interface Watch {
 export function startWatch({ watches, ...options }: WatchOptions): Watch {
   const series = makeTimeSeries(options.database);
   const tally = startTally(metricLists);
+  const durations = startDurations(options);
   const sampler = startSampler({
     ...options,
     series,
@@ -39,6 +41,7 @@ export function startWatch({ watches, ...options }: WatchOptions): Watch {
     sampler,
     async close() {
       await sampler.close();
+      await durations.close();
       tally.close();
     },
   };

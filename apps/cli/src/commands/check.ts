@@ -2,9 +2,11 @@
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { check as findIn, gather, type Finding } from "tuntas/check";
+import { readDurations, type MeasuredHandler } from "tuntas/measure";
 import type { Command } from "../command.ts";
 import { loadModule } from "../dev/application.ts";
-import { plural } from "../render.ts";
+import { elapsed, plural, table } from "../render.ts";
+import { withPlatform } from "../session.ts";
 
 const isMachine = (file: string): boolean => file.endsWith(".json");
 
@@ -30,6 +32,21 @@ const describeAccepted = ({ place, rule, accepted }: Finding): string =>
 const count = (findings: readonly Finding[], severity: string): number =>
   findings.filter((finding) => finding.severity === severity).length;
 
+const describeMeasured = (handlers: readonly MeasuredHandler[]): string =>
+  table(handlers, {
+    queue: ({ queue }) => queue,
+    attempts: ({ attempts }) => attempts,
+    "measured p50": ({ p50Ms }) => elapsed(p50Ms),
+    "measured p99": ({ p99Ms }) => elapsed(p99Ms),
+    longest: ({ maxMs }) => elapsed(maxMs),
+  });
+
+/** What the handlers of these queues took in the last week. */
+async function measure(queues: readonly string[]): Promise<MeasuredHandler[]> {
+  const all = await withPlatform(({ database }) => readDurations(database));
+  return all.filter(({ queue }) => queues.includes(queue));
+}
+
 function summaryOf(declarations: number, standing: readonly Finding[]): string {
   const looked = plural(declarations, "declaration");
   if (standing.length === 0) return `${looked}, all in order`;
@@ -46,23 +63,38 @@ export const check: Command = {
   summary:
     "Says what will hurt later: times that contradict each other, work that nobody waits for, keys that are none, limits without a bound.",
   arguments: [{ name: "FILE", required: true, many: true }],
+  options: {
+    measured: {
+      meaning:
+        "look into the database what handlers took in the last week, and check with that beside what is declared",
+    },
+  },
   examples: [
     ["tuntas check app.mjs", "of an application's queues and workers, and what it declares with `timing`"],
+    ["tuntas check app.mjs --measured", "is the visibility still long enough for what handlers really take?"],
     ["tuntas check app.mjs case-activation.asl.json --json", "with a state machine, for a script"],
   ],
   no: "there is an error or a warning that no declaration accepts (advice alone is 0)",
   async run(call) {
-    const { queues, workers, timings, machines, ...rest } = await declaredIn(call.positionals);
-    const findings = findIn({ queues, workers, timings, machines, ...rest });
+    const declared = await declaredIn(call.positionals);
+    const { queues, workers, timings, machines } = declared;
+    const handlers = call.flag("measured") ? await measure(queues.map(({ name }) => name)) : [];
+    const measured = new Map(handlers.map(({ queue, ...rest }) => [queue, rest]));
+    const findings = findIn({ ...declared, measured });
     const standing = findings.filter(({ accepted }) => accepted === null);
     const accepted = findings.filter((finding) => finding.accepted !== null);
     const declarations = queues.length + workers.length + timings.length + machines.length;
     const text = [
       ...standing.map(describe),
       ...accepted.map(describeAccepted),
+      ...(call.flag("measured") ? [describeMeasured(handlers)] : []),
       summaryOf(declarations, standing),
     ].join("\n");
     const isNo = standing.some(({ severity }) => severity !== "advice");
-    return { document: { declarations, findings: standing, accepted }, text, status: isNo ? 1 : 0 };
+    return {
+      document: { declarations, findings: standing, accepted, measured: handlers },
+      text,
+      status: isNo ? 1 : 0,
+    };
   },
 };

@@ -15,8 +15,10 @@ export interface TimingDeclaration {
   /** When the business decision, the reservation, the job is void. */
   readonly businessExpiry?: Duration;
   readonly visibility?: Duration;
-  /** The handler's 99th percentile, measured or expected. */
+  /** The handler's 99th percentile, as it is expected. */
   readonly p99?: Duration;
+  /** The same as it was measured, where somebody has looked. */
+  readonly measured?: MeasuredP99;
   /** The attempt's own timeout, which bounds it where no percentile is known. */
   readonly attempt?: Duration;
   /** What the handler may wait for others. */
@@ -29,6 +31,11 @@ export interface TimingDeclaration {
   readonly drain?: Duration;
   /** Rules of `tuntas check` that these times break on purpose, and why. */
   readonly accepts?: Readonly<Record<string, string>>;
+}
+
+export interface MeasuredP99 {
+  readonly p99Ms: number;
+  readonly attempts: number;
 }
 
 export interface TimedValue {
@@ -57,7 +64,7 @@ const rule = "lease < heartbeat < task timeout < business expiry";
 const budgetRule = "visibility >= p99 + downstream + retries + margin";
 
 const inWords = (ms: number): string =>
-  ms % 60_000 === 0 && ms > 0 ? `${ms / 60_000} min` : `${ms / 1000} s`;
+  ms % 60_000 === 0 && ms > 0 ? `${ms / 60_000} min` : `${Math.round(ms) / 1000} s`;
 
 /** Each declared rung with the next declared one above it. */
 function rungs(declaration: TimingDeclaration): [TimedValue, TimedValue][] {
@@ -81,28 +88,33 @@ function checkLadder(declaration: TimingDeclaration): TimingFinding[] {
     }));
 }
 
-function checkBudget({
-  name,
-  place,
-  visibility,
-  p99,
-  attempt,
-  downstream,
-  retries,
-  margin = "1s",
-}: TimingDeclaration): TimingFinding[] {
-  const longest = p99 ?? attempt;
+/** What an attempt takes: the larger of what was declared and measured; its timeout where no percentile is declared. */
+function longestOf({ p99, attempt, measured }: TimingDeclaration): TimedValue | undefined {
+  const declared = p99 ?? attempt;
+  if (declared === undefined) return measured && { what: "p99", ms: measured.p99Ms };
+  const ms = p99 === undefined ? toMs(declared) : Math.max(toMs(p99), measured?.p99Ms ?? 0);
+  return { what: p99 === undefined ? "attempt timeout" : "p99", ms };
+}
+
+/** The measured number, beside the declared one. */
+function measuredBeside({ measured, p99 }: TimingDeclaration): string {
+  if (!measured) return "";
+  const beside = p99 === undefined ? "" : `, declared ${inWords(toMs(p99))}`;
+  return `; measured p99 ${inWords(measured.p99Ms)} over ${measured.attempts} attempts${beside}`;
+}
+
+function checkBudget(declaration: TimingDeclaration): TimingFinding[] {
+  const { name, place, visibility, downstream, retries, margin = "1s" } = declaration;
+  const longest = longestOf(declaration);
   if (visibility === undefined || longest === undefined) return [];
-  const parts = { [p99 === undefined ? "attempt timeout" : "p99"]: longest, downstream, retries, margin };
-  const needMs = Object.entries(parts).reduce(
-    (sum, [what, part]) => sum + (part === undefined ? 0 : toMs(part, `${name}: ${what}`)),
-    0,
+  const others = Object.entries({ downstream, retries, margin }).flatMap(([what, part]) =>
+    part === undefined ? [] : [{ what, ms: toMs(part) }],
   );
-  const haveMs = toMs(visibility, `${name}: visibility`);
+  const parts = [longest, ...others];
+  const needMs = parts.reduce((sum, { ms }) => sum + ms, 0);
+  const haveMs = toMs(visibility);
   if (haveMs >= needMs) return [];
-  const sum = Object.entries(parts).flatMap(([what, part]) =>
-    part === undefined ? [] : [`${what} ${inWords(toMs(part))}`],
-  );
+  const sum = parts.map(({ what, ms }) => `${what} ${inWords(ms)}`).join(" + ");
   return [
     {
       name,
@@ -112,7 +124,7 @@ function checkBudget({
         { what: "time needed", ms: needMs },
         { what: "visibility", ms: haveMs },
       ],
-      message: `${name}: the visibility of ${inWords(haveMs)} is shorter than the ${inWords(needMs)} that an attempt may take (${sum.join(" + ")})`,
+      message: `${name}: the visibility of ${inWords(haveMs)} is shorter than the ${inWords(needMs)} that an attempt may take (${sum}${measuredBeside(declaration)})`,
       fix: `Make the visibility at least ${inWords(needMs)}, or have the attempt take less.`,
     },
   ];

@@ -1,0 +1,68 @@
+import { statement } from "../../pg/database.ts";
+import type { Sql } from "../../pg/contract.ts";
+import { filled, upperMs, type Histogram } from "./state.ts";
+
+const keptDays = 7;
+
+// The old goes with the new: nobody cleans up while nothing runs.
+const add = statement(
+  `with forgotten as (delete from tuntas.handler_duration where hour < tuntas.now() - interval '${keptDays} days')
+   insert into tuntas.handler_duration as d (queue, hour, bucket, attempts)
+   select u.queue, date_trunc('hour', tuntas.now()), u.bucket, u.attempts
+   from unnest($1::text[], $2::smallint[], $3::bigint[]) as u(queue, bucket, attempts) order by 1, 3
+   on conflict (queue, hour, bucket) do update set attempts = d.attempts + excluded.attempts`,
+);
+
+/** Adds what ran, of all queues, to the hour that it is. */
+export async function addDurations(
+  sql: Pick<Sql, "run">,
+  histograms: ReadonlyMap<string, Histogram>,
+): Promise<void> {
+  const rows = [...histograms].flatMap(([queue, histogram]) =>
+    filled(histogram).map((each) => ({ queue, ...each })),
+  );
+  if (rows.length === 0) return;
+  await sql.run(add, [
+    rows.map((row) => row.queue),
+    rows.map((row) => row.bucket),
+    rows.map((row) => row.attempts),
+  ]);
+}
+
+export interface MeasuredHandler {
+  readonly queue: string;
+  readonly attempts: number;
+  /** Half, and 99 of a hundred attempts took at most this long, to a fifth. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** At most this long took the longest. */
+  readonly maxMs: number;
+}
+
+const measured = statement(
+  `with sizes as (
+     select queue, bucket, sum(attempts) as attempts from tuntas.handler_duration
+     where hour >= tuntas.now() - make_interval(secs => $1::float8) group by queue, bucket
+   ), ranked as (
+     select *, sum(attempts) over (partition by queue order by bucket) as upto, sum(attempts) over (partition by queue) as total from sizes
+   )
+   select queue, max(total)::float8 as attempts, min(bucket) filter (where upto >= 0.5 * total)::int as p50,
+     min(bucket) filter (where upto >= 0.99 * total)::int as p99, max(bucket)::int as longest
+   from ranked group by queue order by queue`,
+);
+
+/** What handlers took in the last days, by queue: seven days unless it is said otherwise. */
+export async function readDurations(
+  sql: Pick<Sql, "run">,
+  { days = keptDays }: { readonly days?: number } = {},
+): Promise<MeasuredHandler[]> {
+  type Row = { queue: string; attempts: number; p50: number; p99: number; longest: number };
+  const rows = await sql.run<Row>(measured, [days * 86_400]);
+  return rows.map(({ queue, attempts, p50, p99, longest }) => ({
+    queue,
+    attempts,
+    p50Ms: upperMs(p50),
+    p99Ms: upperMs(p99),
+    maxMs: upperMs(longest),
+  }));
+}

@@ -69,6 +69,38 @@ create table tuntas.activity (
   constraint activity_pkey PRIMARY KEY (arn)
 );
 
+create table tuntas.alarm (
+  name text not null,
+  definition text not null,
+  declared_by text not null,
+  declared_at timestamp with time zone not null,
+  constraint alarm_pkey PRIMARY KEY (name)
+);
+
+create table tuntas.alarm_history (
+  id bigint generated always as identity not null,
+  name text not null,
+  subject text not null,
+  previous text not null,
+  state text not null,
+  at timestamp with time zone not null,
+  value double precision,
+  reason text not null,
+  test boolean default false not null,
+  constraint alarm_history_pkey PRIMARY KEY (id)
+);
+
+create table tuntas.alarm_state (
+  name text not null,
+  subject text not null,
+  state text not null,
+  since timestamp with time zone not null,
+  value double precision,
+  reason text not null,
+  constraint alarm_state_pkey PRIMARY KEY (name, subject),
+  constraint alarm_state_state_check CHECK ((state = ANY (ARRAY['OK'::text, 'ALARM'::text, 'INSUFFICIENT_DATA'::text])))
+) with (fillfactor=80);
+
 create table tuntas.audit (
   id bigint generated always as identity not null,
   at timestamp with time zone not null,
@@ -699,6 +731,12 @@ CREATE INDEX access_attempt_began ON tuntas.access_attempt USING btree (began_at
 CREATE INDEX access_session_expires ON tuntas.access_session USING btree (expires_at);
 
 CREATE INDEX access_session_user ON tuntas.access_session USING btree (user_name);
+
+CREATE INDEX alarm_history_at ON tuntas.alarm_history USING btree (at);
+
+CREATE INDEX alarm_history_name ON tuntas.alarm_history USING btree (name, subject, id);
+
+CREATE INDEX alarm_state_firing ON tuntas.alarm_state USING btree (since) WHERE (state = 'ALARM'::text);
 
 CREATE INDEX audit_at ON tuntas.audit USING btree (at);
 

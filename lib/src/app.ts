@@ -1,4 +1,6 @@
 // An application: the exported values that belong together, and what starts and ends them.
+import { pathsOf } from "./access/mask.ts";
+import type { AlarmDefinition } from "./alarm/contract.ts";
 import type { Duration } from "./core/duration.ts";
 import { toMs } from "./core/duration.ts";
 import type { Provider } from "./ledger/effect/provider.ts";
@@ -11,13 +13,15 @@ import { ensureQueue } from "./queue/ensure.ts";
 import { sendDeclared } from "./queue/send.ts";
 import { startWorkers, type Workers } from "./queue/worker/index.ts";
 
-export type Definition = QueueDefinition<any> | WorkerDefinition<any> | Reconciliation | Provider;
+export type Definition =
+  QueueDefinition<any> | WorkerDefinition<any> | Reconciliation | Provider | AlarmDefinition;
 
 const kinds: readonly unknown[] = [
   "queue",
   "worker",
   "reconciliation",
   "provider",
+  "alarm",
 ] satisfies Definition["kind"][];
 
 export interface AppDefinition {
@@ -31,7 +35,7 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
     if (!kinds.includes(part?.kind)) {
       throw queueErrors.error(
         "TUNTAS_QUEUE_OPTIONS",
-        `app: expected ${name} to be a queue, a worker, a provider or a reconciliation, got ${typeof part}`,
+        `app: expected ${name} to be a queue, a worker, an alarm, a provider or a reconciliation, got ${typeof part}`,
       );
     }
   }
@@ -73,7 +77,8 @@ export interface RunningApp extends AsyncDisposable {
 
 /** What works in this process, and what ends what it does by the clock. */
 interface Working {
-  readonly workers: Workers;
+  /** Undefined in a process that only sends. */
+  readonly workers: Workers | undefined;
   readonly unwatch: () => void;
 }
 
@@ -84,22 +89,32 @@ async function watchOver(parts: Parts, { ledger }: Platform): Promise<() => void
   return () => [unregister, ...ends].forEach((end) => end());
 }
 
-async function begin(
-  definition: AppDefinition,
-  platform: Platform,
-  withWorkers: boolean,
-): Promise<Working | undefined> {
+/** What people who watch are to know: the alarms, which fields are sensitive, and that something else may run now. */
+async function announce({ parts }: AppDefinition, { alarms, access, series }: Platform): Promise<() => void> {
+  const sensitive = queuesOf(parts).map(({ name, options }) => [name, sensitiveOf(options)] as const);
+  await access.declareSensitive("queue", new Map(sensitive));
+  const { TUNTAS_REVISION: revision, TUNTAS_SERVICE: service = "application" } = process.env;
+  if (revision) await series.deployed(service, revision);
+  return alarms.declare(service, partsOf(parts, "alarm"));
+}
+
+const sensitiveOf = ({ message, sensitive = [] }: QueueDefinition["options"]): string[] => [
+  ...new Set([...pathsOf(message), ...sensitive]),
+];
+
+async function begin(definition: AppDefinition, platform: Platform, withWorkers: boolean): Promise<Working> {
   const { queues, context, slots, log, processId, onLost } = platform;
   const records = new Map<QueueDefinition, QueueRecord>();
   for (const queue of queuesOf(definition.parts)) {
     records.set(queue, await ensureQueue(queues.catalog, queue));
     bindQueue(queue, (of, message, options) => sendDeclared(queues, of, message, options));
   }
-  if (!withWorkers) return undefined;
+  const unannounce = await announce(definition, platform);
+  if (!withWorkers) return { workers: undefined, unwatch: unannounce };
   const pairs = workersOf(definition.parts).map((worker) => ({ worker, queue: records.get(worker.queue)! }));
   const unwatch = await watchOver(definition.parts, platform);
   const workers = startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
-  return { workers, unwatch };
+  return { workers, unwatch: () => [unwatch, unannounce].forEach((end) => end()) };
 }
 
 /** Starts the application: the database, the declared queues, the workers. */
@@ -114,8 +129,8 @@ export async function start(definition: AppDefinition, options: StartOptions = {
   let stopping: Promise<void> | undefined;
 
   async function stopOnce(): Promise<void> {
-    working?.unwatch();
-    await working?.workers.stop(drainMs, hurry.signal);
+    working.unwatch();
+    await working.workers?.stop(drainMs, hurry.signal);
     for (const queue of queuesOf(definition.parts)) bindQueue(queue, undefined);
     await platform.queues.sender.idle();
     platform.log.info(
@@ -131,5 +146,5 @@ export async function start(definition: AppDefinition, options: StartOptions = {
     return stopping;
   }
 
-  return { platform, active: () => working?.workers.active() ?? [], stop, [Symbol.asyncDispose]: stop };
+  return { platform, active: () => working.workers?.active() ?? [], stop, [Symbol.asyncDispose]: stop };
 }

@@ -9,6 +9,8 @@ export { openPlatform } from "./platform.ts";
 export type { Platform, PlatformOptions } from "./platform.ts";
 export { makeLog } from "./engine/log.ts";
 export type { Log } from "./engine/log.ts";
+export { alarm } from "./alarm/declaration.ts";
+export type { AlarmDefinition, AlarmOptions } from "./alarm/contract.ts";
 export { queue, worker } from "./queue/declaration.ts";
 export type {
   DeadLetterPolicy,

@@ -8,6 +8,10 @@ import { makeStanding } from "./engine/standing.ts";
 import { makeSlots, type SlotTable } from "./engine/slots.ts";
 import { makeTargets, type Targets } from "./engine/target.ts";
 import { makeWaker, type Waker } from "./engine/wake.ts";
+import type { Alarms } from "./alarm/client.ts";
+import type { Responsible } from "./alarm/evaluator.ts";
+import type { Labels } from "./series/contract.ts";
+import { defaultScope } from "./queue/contract.ts";
 import { makeAccess, type Access } from "./access/client.ts";
 import { startLedger, type LedgerService } from "./ledger/service.ts";
 import type { TimeSeries } from "./series/client.ts";
@@ -62,6 +66,8 @@ export interface Platform {
   readonly series: TimeSeries;
   /** What this process counted. */
   readonly tally: Tally;
+  /** Which alarms there are, how they stand, what to do about them. */
+  readonly alarms: Alarms;
   /** Brings the time series up to date now, as far as this process does it at all, instead of within ten seconds. */
   sample(): Promise<void>;
   readonly slots: SlotTable;
@@ -185,6 +191,42 @@ function hear(database: Database, { waker, queues, watch }: Hearing): Listener {
   });
 }
 
+/** Who takes announcements: queues and workflows of this database; an application binds more. */
+function bindRooms({
+  database,
+  context,
+  queues,
+  workflows,
+}: Pick<Platform, "database" | "context" | "queues" | "workflows">): Targets {
+  const targets = makeTargets();
+  targets.bind({ kind: "queue" }, queueTarget(context, queues.catalog));
+  targets.bind({ kind: "workflow" }, workflowTarget(database, workflowStarter(workflows)));
+  return targets;
+}
+
+/** Who answers for a queue, as code has declared it. */
+async function ownerOf(queues: Queues, { queue }: Labels): Promise<Responsible | undefined> {
+  const found = queue === undefined ? undefined : await queues.catalog.find(defaultScope, queue);
+  return found?.owner ? { owner: found.owner, runbook: found.runbook } : undefined;
+}
+
+interface Place extends Pick<Parts, "database" | "log"> {
+  readonly slots: SlotTable;
+  readonly rooms: ReturnType<typeof makeRooms>;
+  readonly name: string;
+}
+
+/** This process among the others: what it tells them, and what it does when one of them dies. */
+function makePlace({ database, slots, log, rooms, name }: Place): ReturnType<typeof makeStanding> {
+  const { onDead, onNextDue, worker } = rooms;
+  const standing = makeStanding(
+    (onLost) => startPresence({ database, name, slots, releaseText, refreshText, onDead, onNextDue, onLost }),
+    log,
+  );
+  standing.onLost(worker.calls.abandon);
+  return standing;
+}
+
 /** Opens the database (embedded unless a URL is given), brings the schema up to date, and joins the other processes. */
 export async function openPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const log = options.log ?? makeLog();
@@ -194,24 +236,23 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   const notifier = makeNotifier(database);
   const rooms = makeRooms({ database, waker, notifier, log, processId: () => standing.processId() });
   const { context, queues, workflows, worker } = rooms;
-  const name = options.name ?? "tuntas";
-  const { onDead, onNextDue } = rooms;
-  const standing = makeStanding(
-    (onLost) => startPresence({ database, name, slots, releaseText, refreshText, onDead, onNextDue, onLost }),
-    log,
-  );
-  standing.onLost(worker.calls.abandon);
+  const standing = makePlace({ database, slots, log, rooms, name: options.name ?? "tuntas" });
   await standing.begin();
   await worker.clock.read();
   const { processId } = standing;
-  const onLeft = () => notifier.notify("duty", "");
-  const watch = startWatch({ database, log, processId, watches: options.watches ?? true, onLeft });
+  const targets = bindRooms({ database, context, queues, workflows });
+  const watch = startWatch({
+    database,
+    log,
+    processId,
+    targets,
+    watches: options.watches ?? true,
+    onLeft: () => notifier.notify("duty", ""),
+    ownerOf: (labels) => ownerOf(queues, labels),
+  });
   const listener = hear(database, { waker, queues, watch });
   const orphanTimer = setInterval(rooms.onSweep, orphanSweepMs);
   orphanTimer.unref();
-  const targets = makeTargets();
-  targets.bind({ kind: "queue" }, queueTarget(context, queues.catalog));
-  targets.bind({ kind: "workflow" }, workflowTarget(database, workflowStarter(workflows)));
   const relay = startRelay({ database, targets, waker, log, owner: processId });
   const ledger = startLedger({ database, waker, log, announce: addAll });
   const access = makeAccess({ database, installationSecret: process.env.TUNTAS_ACCESS_SECRET });
@@ -227,6 +268,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     access,
     series: watch.series,
     tally: watch.tally,
+    alarms: watch.alarms,
     sample: watch.sampler.round,
     slots,
     log,

@@ -1,11 +1,18 @@
 // Every metric there is.
 import type { MetricEntry, Metrics } from "../engine/signals.ts";
+import { alarmMetrics } from "../alarm/signals.ts";
 import { ledgerMetrics } from "../ledger/signals.ts";
 import { outboxMetrics } from "../outbox/signals.ts";
 import { queueMetrics } from "../queue/signals.ts";
 import { workflowMetrics } from "../workflow/signals.ts";
 
-export const metricLists: readonly Metrics[] = [queueMetrics, workflowMetrics, outboxMetrics, ledgerMetrics];
+export const metricLists: readonly Metrics[] = [
+  queueMetrics,
+  workflowMetrics,
+  outboxMetrics,
+  ledgerMetrics,
+  alarmMetrics,
+];
 
 export const metricEntries: ReadonlyMap<string, MetricEntry> = new Map(
   metricLists.flatMap(({ entries }) => Object.entries(entries)),

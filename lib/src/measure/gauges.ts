@@ -1,5 +1,6 @@
 // All gauges at one moment, read from the rooms. A room that has more to tell adds its reader here.
 import type { Reading } from "../engine/signals.ts";
+import { countFiring } from "../alarm/store.ts";
 import { readLedgerGauges } from "../ledger/gauges.ts";
 import { readStatus } from "../outbox/client.ts";
 import type { Sql } from "../pg/contract.ts";
@@ -21,10 +22,18 @@ async function readOutboxGauges(sql: Pick<Sql, "run">): Promise<Reading[]> {
   ]);
 }
 
+const readAlarmGauges = async (sql: Pick<Sql, "run">): Promise<Reading[]> =>
+  (await countFiring(sql)).map(({ name, value }) => ({
+    name: "tuntas_alarms_firing",
+    labels: { name },
+    value,
+  }));
+
 const readers: readonly ((sql: Pick<Sql, "run">) => Promise<readonly Reading[]>)[] = [
   readWorkflowGauges,
   readOutboxGauges,
   readLedgerGauges,
+  readAlarmGauges,
 ];
 
 /** One after another on purpose: figures are no reason to take several connections at once. */

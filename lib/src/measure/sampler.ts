@@ -21,8 +21,8 @@ export interface SamplerOptions {
   readonly processId: () => string;
   /** False where this process is not to have the duty. */
   readonly maySample: boolean;
-  /** Called in the process that has the duty, after each look. */
-  readonly onLooked: () => Promise<void>;
+  /** Called in the process that has the duty, after each look; `changed` where there was anything new. */
+  readonly onLooked: (seen: { readonly changed: boolean }) => Promise<void>;
   /** Tells the other processes that the duty is free. */
   readonly onLeft: () => void;
   readonly everyMs?: number;
@@ -116,9 +116,10 @@ export function startSampler(options: SamplerOptions): Sampler {
       tables: of.tables,
     });
     if (!mine) return void (watch = undefined);
-    if (of.moving || pulse !== of.pulse) await sample(of);
+    const changed = of.moving || pulse !== of.pulse;
+    if (changed) await sample(of);
     of.pulse = pulse;
-    await onLooked();
+    await onLooked({ changed });
   }
 
   async function round(): Promise<void> {

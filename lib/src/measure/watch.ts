@@ -1,5 +1,10 @@
 // What watches over all work, put together: what this process counts, and the figures of all that one process samples.
 import type { Log } from "../engine/log.ts";
+import type { Targets } from "../engine/target.ts";
+import { makeAlarms, type Alarms } from "../alarm/client.ts";
+import { makeEvaluator, type Responsible } from "../alarm/evaluator.ts";
+import { webhookKind, webhookTarget } from "../alarm/notify.ts";
+import type { Labels } from "../series/contract.ts";
 import type { Sql } from "../pg/contract.ts";
 import { makeTimeSeries, type TimeSeries } from "../series/client.ts";
 import { metricLists } from "./catalogue.ts";
@@ -11,6 +16,9 @@ export interface WatchOptions {
   readonly database: Sql;
   readonly log: Log;
   readonly processId: () => string;
+  readonly targets: Targets;
+  /** Who answers for what an alarm watches, where the alarm does not say. */
+  readonly ownerOf: (labels: Labels) => Promise<Responsible | undefined>;
   /** False for a process of a moment: it counts, and leaves the rest to others. */
   readonly watches: boolean;
   /** Tells the other processes that the duty of sampling is free. */
@@ -21,24 +29,32 @@ export interface Watch {
   readonly tally: Tally;
   readonly series: TimeSeries;
   readonly sampler: Sampler;
+  readonly alarms: Alarms;
   close(): Promise<void>;
 }
 
-export function startWatch({ watches, ...options }: WatchOptions): Watch {
-  const series = makeTimeSeries(options.database);
+export function startWatch(options: WatchOptions): Watch {
+  const { database, targets, ownerOf, log, processId, onLeft, watches } = options;
+  const series = makeTimeSeries(database);
   const tally = startTally(metricLists);
   const durations = startDurations(options);
+  const evaluator = makeEvaluator({ database, series, ownerOf });
+  targets.bind({ kind: webhookKind }, webhookTarget(database));
   const sampler = startSampler({
-    ...options,
+    database,
+    log,
+    processId,
+    onLeft,
     series,
     tally,
     maySample: watches,
-    onLooked: async () => undefined,
+    onLooked: evaluator.evaluate,
   });
   return {
     tally,
     series,
     sampler,
+    alarms: makeAlarms({ database, series, targets, ownerOf }),
     async close() {
       await sampler.close();
       await durations.close();

@@ -115,3 +115,22 @@ export async function putBack(sql: Transaction, { target, ids }: PutBackFilter =
   if (rows.length > 0) await notifyRelays(runner);
   return rows.length;
 }
+
+export interface Delivery {
+  readonly eventId: string;
+  readonly target: string;
+  readonly state: "delivered" | "waiting" | "parked";
+  readonly failure: string | null;
+}
+
+const deliveriesText = statement(
+  `select event_id::text as "eventId", target_kind || ':' || target_name as target,
+     case when parked_at is not null then 'parked' else 'waiting' end as state, failure_message as failure
+   from tuntas.outbox where event_id = any($1::uuid[])
+   union all select event_id::text, target_kind || ':' || target_name, 'delivered', null
+   from tuntas.outbox_published where event_id = any($1::uuid[])`,
+);
+
+/** What became of announcements. */
+export const readDeliveries = (sql: Transaction, eventIds: readonly string[]) =>
+  join(sql).run<Delivery & {}>(deliveriesText, [eventIds]);

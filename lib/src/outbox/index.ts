@@ -1,7 +1,7 @@
 // The door of the outbox room: `tuntas/outbox`.
 export * from "./contract.ts";
-export { add, addAll, listParked, putBack, readStatus } from "./client.ts";
-export type { AddOptions, PutBackFilter } from "./client.ts";
+export { add, addAll, listParked, putBack, readDeliveries, readStatus } from "./client.ts";
+export type { AddOptions, Delivery, PutBackFilter } from "./client.ts";
 export { discardParked, outboxItem, outboxItems, retryParked } from "./operator.ts";
 export type { Act, ItemFilter } from "./operator.ts";
 export { httpTarget } from "./http.ts";

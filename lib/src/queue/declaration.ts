@@ -27,6 +27,11 @@ export interface DeadLetterPolicy {
 export interface QueueOptions<S extends Schema> {
   /** What a message is: any Standard Schema (zod, valibot, …). `send` checks it, the worker parses by it. */
   readonly message: S;
+  /**
+   * Fields of the body that only approvers and admins may see, by path: `customer.email`, `lines.*.card`. What the schema
+   * itself marks as `sensitive: true`, where it can describe itself as JSON Schema, need not be named.
+   */
+  readonly sensitive?: readonly string[];
   readonly deadLetter: DeadLetterPolicy;
   /** What becomes of a message that can never succeed: quarantined at once, or received until it is dead (the default). */
   readonly poison?: PoisonPolicy;

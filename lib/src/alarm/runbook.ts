@@ -1,0 +1,140 @@
+// The shipped runbooks: numbered checks that are shown with live values, and what the figures speak for. The prose stands
+// in docs/operate/runbooks.md; a declared alarm brings its own checks.
+import type { Check } from "./contract.ts";
+
+const gauge = (name: string, labels = {}) => ({ metric: { name, labels, statistic: "last" as const } });
+const counter = (name: string, labels = {}) => ({ metric: { name, labels, statistic: "sum" as const } });
+
+/** The nine checks of a backlog that rises, in the order in which they are asked. */
+export const backlogChecks = [
+  { text: "How old is the oldest message?", ...gauge("tuntas_queue_oldest_age_seconds"), unit: "s" },
+  {
+    text: "How many are done?",
+    ...counter("tuntas_worker_attempts_total", { outcome: "done" }),
+    unit: "in 5 min",
+  },
+  {
+    text: "How many attempts fail?",
+    ...counter("tuntas_worker_attempts_total", { outcome: "retry" }),
+    unit: "in 5 min",
+  },
+  { text: "How many wait as dead letters?", ...gauge("tuntas_queue_dead_letters"), unit: "messages" },
+  { text: "How many processes work on it?", ...gauge("tuntas_worker_processes"), unit: "processes" },
+  { text: "How many handlers may run at once?", ...gauge("tuntas_worker_places"), unit: "handlers" },
+  { text: "Is it paused?", ...gauge("tuntas_queue_paused"), unit: "(1 is yes)" },
+  {
+    text: "Do workers take messages?",
+    ...counter("tuntas_queue_messages_total", { event: "received" }),
+    unit: "in 5 min",
+  },
+  {
+    text: "How many are in flight?",
+    ...gauge("tuntas_queue_depth", { state: "in_flight" }),
+    unit: "messages",
+  },
+  {
+    text: "What came back because its time was over?",
+    ...counter("tuntas_queue_messages_total", { event: "promoted" }),
+    unit: "in 5 min",
+  },
+] as const satisfies readonly Check[];
+
+export const deadLetterChecks = [
+  { text: "How many wait for a person?", ...gauge("tuntas_queue_dead_letters"), unit: "messages" },
+  {
+    text: "How many died?",
+    ...counter("tuntas_queue_messages_total", { event: "dead" }),
+    over: "1h",
+    unit: "in an hour",
+  },
+  {
+    text: "How many attempts fail?",
+    ...counter("tuntas_worker_attempts_total", { outcome: "retry" }),
+    unit: "in 5 min",
+  },
+  {
+    text: "How many are poison?",
+    ...counter("tuntas_worker_attempts_total", { outcome: "poison" }),
+    over: "1h",
+    unit: "in an hour",
+  },
+  {
+    text: "Does the queue itself flow?",
+    ...counter("tuntas_worker_attempts_total", { outcome: "done" }),
+    unit: "done in 5 min",
+  },
+] as const satisfies readonly Check[];
+
+export const outboxChecks = [
+  { text: "How old is the oldest announcement?", ...gauge("tuntas_outbox_oldest_age_seconds"), unit: "s" },
+  { text: "How many wait?", ...gauge("tuntas_outbox_rows", { state: "waiting" }), unit: "rows" },
+  { text: "How many are parked?", ...gauge("tuntas_outbox_rows", { state: "parked" }), unit: "rows" },
+  { text: "How many go out?", ...counter("tuntas_outbox_published_total"), unit: "in 5 min" },
+  {
+    text: "Can the target be reached?",
+    ...counter("tuntas_outbox_failures_total", { type: "unavailable" }),
+    unit: "failures in 5 min",
+  },
+] as const satisfies readonly Check[];
+
+export const effectChecks = [
+  {
+    text: "How many calls have an unknown outcome?",
+    ...gauge("tuntas_side_effects", { state: "unknown" }),
+    unit: "calls",
+  },
+  {
+    text: "How many calls succeed?",
+    ...counter("tuntas_side_effect_calls_total", { state: "succeeded" }),
+    unit: "in 5 min",
+  },
+  {
+    text: "How many calls fail?",
+    ...counter("tuntas_side_effect_calls_total", { state: "failed" }),
+    unit: "in 5 min",
+  },
+] as const satisfies readonly Check[];
+
+export const workflowChecks = [
+  { text: "How many executions run?", ...gauge("tuntas_workflow_running"), unit: "executions" },
+  { text: "How many wait for somebody outside?", ...gauge("tuntas_workflow_waiting"), unit: "executions" },
+  { text: "How old is the oldest?", ...gauge("tuntas_workflow_oldest_age_seconds"), unit: "s" },
+  {
+    text: "How many failed?",
+    ...counter("tuntas_workflow_executions_total", { status: "FAILED" }),
+    over: "1h",
+    unit: "in an hour",
+  },
+  {
+    text: "How many succeeded?",
+    ...counter("tuntas_workflow_executions_total", { status: "SUCCEEDED" }),
+    over: "1h",
+    unit: "in an hour",
+  },
+] as const satisfies readonly Check[];
+
+export interface BacklogFigures {
+  readonly done: number;
+  readonly failed: number;
+  readonly deadLetters: number;
+  readonly processes: number;
+  readonly paused: boolean;
+  readonly received: number;
+  /** Deployments and changes of configuration of the last hour. */
+  readonly changes: readonly string[];
+}
+
+/** What a backlog's figures speak for. A backlog is a symptom: more workers are the last thing to try. */
+export function suggestForBacklog(figures: BacklogFigures): string {
+  const { done, failed, deadLetters, processes, paused, received, changes } = figures;
+  if (paused) return "The queue is paused: resume it, or find out who paused it and why.";
+  if (processes === 0) return "Nobody works on the queue: start a worker.";
+  if (received === 0) return "Workers are there and take nothing: look at their logs, or restart them.";
+  if (failed > done && changes.length > 0)
+    return `Most attempts fail since a change: roll it back (${changes.at(-1)}).`;
+  if (deadLetters > done && failed > 0)
+    return "Poison dominates: pause the queue, look at its dead letters, redrive after the fix.";
+  if (failed > done)
+    return "Most attempts fail: look at the downstream, and throttle instead of scaling out.";
+  return "Work succeeds, and more comes in than goes out: scale out, if the downstream can take it.";
+}

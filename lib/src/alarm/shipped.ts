@@ -1,0 +1,162 @@
+// The alarms that every installation has. Each watches every queue, target or workflow there is; the owner is whoever
+// declared the queue. An application that declares an alarm of the same name puts its own in the place of a shipped one.
+import type { AlarmDefinition, AlarmOptions, Check, Condition, MetricChoice } from "./contract.ts";
+import { alarm } from "./declaration.ts";
+import { backlogChecks, deadLetterChecks, effectChecks, outboxChecks, workflowChecks } from "./runbook.ts";
+
+type Of = AlarmOptions["of"];
+
+interface Shipped {
+  readonly name: string;
+  readonly metric: MetricChoice;
+  readonly when: Condition;
+  readonly and?: NonNullable<AlarmOptions["and"]>;
+  readonly of: Of;
+  readonly severity: "page" | "ticket";
+  readonly checks: readonly Check[];
+  readonly page: string;
+}
+
+/** Where nobody declared the thing that an alarm watches. */
+export const nobody = "none";
+
+const once: Of = [1, 1];
+
+const list: readonly Shipped[] = [
+  {
+    name: "backlog-rising",
+    metric: { name: "tuntas_queue_depth", labels: { state: "ready" }, statistic: "growth" },
+    when: { above: 0 },
+    and: {
+      metric: { name: "tuntas_queue_depth", labels: { state: "ready" }, statistic: "last" },
+      when: { above: 100 },
+    },
+    of: [8, 10],
+    severity: "page",
+    checks: backlogChecks,
+    page: "backlog",
+  },
+  {
+    name: "oldest-message",
+    metric: { name: "tuntas_queue_oldest_age_seconds" },
+    when: { above: 300 },
+    of: [3, 5],
+    severity: "page",
+    checks: backlogChecks,
+    page: "backlog",
+  },
+  {
+    name: "worker-silent",
+    metric: { name: "tuntas_queue_oldest_age_seconds" },
+    when: { above: 120 },
+    and: {
+      metric: { name: "tuntas_worker_attempts_total", labels: { outcome: "done" } },
+      when: { below: 1 },
+    },
+    of: [5, 5],
+    severity: "page",
+    checks: backlogChecks,
+    page: "backlog",
+  },
+  {
+    name: "worker-missing",
+    metric: { name: "tuntas_queue_oldest_age_seconds" },
+    when: { above: 60 },
+    and: { metric: { name: "tuntas_worker_processes" }, when: { below: 1 } },
+    of: [5, 5],
+    severity: "ticket",
+    checks: backlogChecks,
+    page: "backlog",
+  },
+  {
+    name: "worker-failures",
+    metric: { name: "tuntas_worker_attempts_total", labels: { outcome: "retry" } },
+    when: { above: 30 },
+    of: [3, 5],
+    severity: "page",
+    checks: backlogChecks,
+    page: "backlog",
+  },
+  {
+    name: "dead-letters",
+    metric: { name: "tuntas_queue_dead_letters", statistic: "last" },
+    when: { above: 0 },
+    of: once,
+    severity: "page",
+    checks: deadLetterChecks,
+    page: "dead-letters",
+  },
+  {
+    name: "outbox-old",
+    metric: { name: "tuntas_outbox_oldest_age_seconds" },
+    when: { above: 60 },
+    of: [2, 3],
+    severity: "page",
+    checks: outboxChecks,
+    page: "outbox",
+  },
+  {
+    name: "outbox-parked",
+    metric: { name: "tuntas_outbox_rows", labels: { state: "parked" }, statistic: "last" },
+    when: { above: 0 },
+    of: once,
+    severity: "ticket",
+    checks: outboxChecks,
+    page: "outbox",
+  },
+  {
+    name: "side-effects-unknown",
+    metric: { name: "tuntas_side_effects", labels: { state: "unknown" }, statistic: "last" },
+    when: { above: 0 },
+    of: once,
+    severity: "page",
+    checks: effectChecks,
+    page: "unknown-side-effects",
+  },
+  {
+    name: "callback-overdue",
+    metric: { name: "tuntas_workflow_callback_wait_age_seconds", statistic: "last" },
+    when: { above: 86_400 },
+    of: once,
+    severity: "ticket",
+    checks: workflowChecks,
+    page: "workflows",
+  },
+  {
+    name: "workflow-stuck",
+    metric: { name: "tuntas_workflow_oldest_age_seconds", statistic: "last" },
+    when: { above: 7 * 86_400 },
+    of: once,
+    severity: "ticket",
+    checks: workflowChecks,
+    page: "workflows",
+  },
+  ...["FAILED", "TIMED_OUT"].map((status): Shipped => ({
+    name: `workflow-${status.toLowerCase().replace("_", "-")}`,
+    metric: { name: "tuntas_workflow_executions_total", labels: { status } },
+    when: { above: 0 },
+    of: once,
+    severity: "ticket",
+    checks: workflowChecks,
+    page: "workflows",
+  })),
+  {
+    name: "discrepancies",
+    metric: { name: "tuntas_discrepancies", statistic: "last" },
+    when: { above: 0 },
+    of: once,
+    severity: "ticket",
+    checks: [],
+    page: "discrepancies",
+  },
+];
+
+export const shippedAlarms: readonly AlarmDefinition[] = list.map(({ name, page, ...rest }) =>
+  alarm(name, {
+    ...rest,
+    missing: "ignore",
+    owner: nobody,
+    runbook: `docs/operate/runbooks.md#${page}`,
+    notify: [],
+  }),
+);

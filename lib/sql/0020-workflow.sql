@@ -23,6 +23,8 @@ create table tuntas.machine_revision (
   logging text,
   tracing text,
   encryption text,
+  -- JSON list: functions that handlers of an application carry out. Null where no application declared the machine.
+  handlers text,
   created_at timestamptz not null
 );
 create index machine_revision_machine on tuntas.machine_revision (machine_id, id);
@@ -135,6 +137,10 @@ create table tuntas.workflow_due (
 create index workflow_due_due on tuntas.workflow_due (due);
 create index workflow_due_taken on tuntas.workflow_due (taken_by) where taken_by is not null;
 
+-- What task tokens are derived with, unless TUNTAS_TOKEN_SECRET says: whoever reads the other tables finds no token.
+create table tuntas.workflow_secret (value bytea not null);
+insert into tuntas.workflow_secret values (decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
+
 -- A call to the outside that is under way: owner_id is the process that makes it (null: it waits for a token or for an
 -- activity's worker). command is the JSON text of the command, for whoever takes it over.
 create table tuntas.workflow_call (
@@ -147,8 +153,13 @@ create table tuntas.workflow_call (
   heartbeat_seconds integer,
   -- An activity's task: a worker has it.
   started boolean not null default false,
+  -- A task that a handler of an application carries out: the revision, whose handlers a process must have to take it. The
+  -- row stays while the branch goes from one such task to the next in the same process, so command may be of an earlier
+  -- task; state and history say which one it is now.
+  pool bigint,
   primary key (execution_id, key)
 ) with (autovacuum_vacuum_scale_factor = 0.02);
 create unique index workflow_call_token on tuntas.workflow_call (token_hash) where token_hash is not null;
+create index workflow_call_pool on tuntas.workflow_call (pool, execution_id) where owner_id is null and pool is not null;
 create index workflow_call_owner on tuntas.workflow_call (owner_id) where owner_id is not null;
 create index workflow_call_activity on tuntas.workflow_call (activity_arn, execution_id) where activity_arn is not null;

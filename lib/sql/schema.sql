@@ -350,6 +350,7 @@ create table tuntas.machine_revision (
   logging text,
   tracing text,
   encryption text,
+  handlers text,
   created_at timestamp with time zone not null,
   constraint machine_revision_pkey PRIMARY KEY (id)
 );
@@ -690,6 +691,7 @@ create table tuntas.workflow_call (
   activity_arn text,
   heartbeat_seconds integer,
   started boolean default false not null,
+  pool bigint,
   constraint workflow_call_pkey PRIMARY KEY (execution_id, key)
 ) with (autovacuum_vacuum_scale_factor=0.02);
 
@@ -700,6 +702,10 @@ create table tuntas.workflow_due (
   taken_by bigint,
   constraint workflow_due_pkey PRIMARY KEY (execution_id, key)
 ) with (autovacuum_vacuum_scale_factor=0.02, fillfactor=70);
+
+create table tuntas.workflow_secret (
+  value bytea not null
+);
 
 create table tuntas.workflow_start (
   command_id text not null,
@@ -817,6 +823,8 @@ CREATE INDEX side_effect_subject ON tuntas.side_effect USING btree (subject) WHE
 CREATE INDEX workflow_call_activity ON tuntas.workflow_call USING btree (activity_arn, execution_id) WHERE (activity_arn IS NOT NULL);
 
 CREATE INDEX workflow_call_owner ON tuntas.workflow_call USING btree (owner_id) WHERE (owner_id IS NOT NULL);
+
+CREATE INDEX workflow_call_pool ON tuntas.workflow_call USING btree (pool, execution_id) WHERE ((owner_id IS NULL) AND (pool IS NOT NULL));
 
 CREATE UNIQUE INDEX workflow_call_token ON tuntas.workflow_call USING btree (token_hash) WHERE (token_hash IS NOT NULL);
 

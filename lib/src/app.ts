@@ -12,13 +12,22 @@ import { bindQueue } from "./queue/declaration.ts";
 import { ensureQueue } from "./queue/ensure.ts";
 import { sendDeclared } from "./queue/send.ts";
 import { startWorkers, type Workers } from "./queue/worker/index.ts";
+import { workflowErrors } from "./workflow/contract.ts";
+import { bindWorkflow, type WorkflowDefinition } from "./workflow/declaration.ts";
+import { ensureWorkflow, startDeclared } from "./workflow/serve.ts";
 
 export type Definition =
-  QueueDefinition<any> | WorkerDefinition<any> | Reconciliation | Provider | AlarmDefinition;
+  | QueueDefinition<any>
+  | WorkerDefinition<any>
+  | WorkflowDefinition<any>
+  | Reconciliation
+  | Provider
+  | AlarmDefinition;
 
 const kinds: readonly unknown[] = [
   "queue",
   "worker",
+  "workflow",
   "reconciliation",
   "provider",
   "alarm",
@@ -35,7 +44,7 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
     if (!kinds.includes(part?.kind)) {
       throw queueErrors.error(
         "TUNTAS_QUEUE_OPTIONS",
-        `app: expected ${name} to be a queue, a worker, an alarm, a provider or a reconciliation, got ${typeof part}`,
+        `app: expected ${name} to be a queue, a worker, a workflow, an alarm, a provider or a reconciliation, got ${typeof part}`,
       );
     }
   }
@@ -43,7 +52,15 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
   const twice = queues.find((name, index) => queues.indexOf(name) !== index);
   if (twice !== undefined)
     throw queueErrors.error("TUNTAS_WORKER_REGISTERED", `app: queue ${twice} has more than one worker`);
+  checkWorkflows(partsOf(parts, "workflow"));
   return { kind: "app", parts };
+}
+
+function checkWorkflows(workflows: readonly WorkflowDefinition[]): void {
+  const names = workflows.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined)
+    throw workflowErrors.error("TUNTAS_WORKFLOW_NAME", `app: two workflows have the name ${twice}`);
 }
 
 type Parts = Readonly<Record<string, Definition>>;
@@ -73,6 +90,21 @@ export interface RunningApp extends AsyncDisposable {
   active(): ReturnType<Workers["active"]>;
   /** Stops claiming, lets what runs finish, writes outcomes, closes. Called again, it hurries: what runs is aborted and given back. */
   stop(): Promise<void>;
+}
+
+/** The machines of the declared workflows are made, and their executions can be started. */
+async function beginWorkflows(parts: Parts, { workflows }: Platform): Promise<() => Promise<void>> {
+  const pairs = await Promise.all(
+    partsOf(parts, "workflow").map(async (workflow) => ({
+      workflow,
+      machine: await ensureWorkflow(workflows.machines, workflow),
+    })),
+  );
+  for (const pair of pairs)
+    bindWorkflow(pair.workflow, (_of, input, options) => startDeclared(workflows, pair, input, options));
+  return async () => {
+    for (const { workflow, machine } of pairs) await workflows.serve(workflow, machine);
+  };
 }
 
 /** What works in this process, and what ends what it does by the clock. */
@@ -110,7 +142,9 @@ async function begin(definition: AppDefinition, platform: Platform, withWorkers:
     bindQueue(queue, (of, message, options) => sendDeclared(queues, of, message, options));
   }
   const unannounce = await announce(definition, platform);
+  const serveWorkflows = await beginWorkflows(definition.parts, platform);
   if (!withWorkers) return { workers: undefined, unwatch: unannounce };
+  await serveWorkflows();
   const pairs = workersOf(definition.parts).map((worker) => ({ worker, queue: records.get(worker.queue)! }));
   const unwatch = await watchOver(definition.parts, platform);
   const workers = startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
@@ -130,8 +164,13 @@ export async function start(definition: AppDefinition, options: StartOptions = {
 
   async function stopOnce(): Promise<void> {
     working.unwatch();
-    await working.workers?.stop(drainMs, hurry.signal);
+    const end = AbortSignal.any([hurry.signal, AbortSignal.timeout(drainMs)]);
+    await Promise.all([
+      working.workers?.stop(drainMs, hurry.signal),
+      working.workers && platform.workflows.drain(end),
+    ]);
     for (const queue of queuesOf(definition.parts)) bindQueue(queue, undefined);
+    for (const workflow of partsOf(definition.parts, "workflow")) bindWorkflow(workflow, undefined);
     await platform.queues.sender.idle();
     platform.log.info(
       { event: "service.acknowledged" },

@@ -22,6 +22,14 @@ export type {
 } from "./queue/declaration.ts";
 export { conflict, poison, rejected, retry, unknown } from "./core/outcome.ts";
 export type { Context } from "./queue/worker/context.ts";
+export { task, workflow } from "./workflow/declaration.ts";
+export type {
+  Task,
+  TaskContext,
+  TaskDefinition,
+  WorkflowDefinition,
+  WorkflowOptions,
+} from "./workflow/declaration.ts";
 export { runMain, runUntilSignal } from "./engine/service.ts";
 export type { ServiceOptions } from "./engine/service.ts";
 export { toMs } from "./core/duration.ts";

@@ -34,7 +34,7 @@ import { moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
 import { makeLog, type Log } from "./engine/log.ts";
 import { makeWorkflows, type Workflows } from "./workflow/client/index.ts";
 import { workflowStarter } from "./workflow/client/target.ts";
-import { activityKey } from "./workflow/worker/index.ts";
+import { activityKey, ownKey } from "./workflow/worker/index.ts";
 
 export interface PlatformOptions {
   /** The database; where undefined, the embedded server under `dataDir`. */
@@ -137,6 +137,8 @@ function makeRooms({ database, waker, notifier, log, processId }: Parts) {
     processId,
     environment: process.env,
     announceActivity: (arn) => notifier.notify("activity", arn),
+    announceOwn: (revision) => notifier.notify("own", revision),
+    log,
     onError: complain,
   });
 
@@ -175,12 +177,13 @@ interface Hearing {
 /** Passes on what other processes announce. */
 function hear(database: Database, { waker, queues, watch }: Hearing): Listener {
   return listen(database, {
-    channels: ["ready", "queue", "outbox", "activity", "duty"],
+    channels: ["ready", "queue", "outbox", "activity", "duty", "own"],
     onNotify: (channel, payload) => {
       if (channel === "ready") waker.wake(readyKey(Number(payload)));
       else if (channel === "outbox") waker.wake(outboxKey);
       else if (channel === "activity") waker.wake(activityKey(payload));
       else if (channel === "duty") void watch.sampler.consider();
+      else if (channel === "own") waker.wake(ownKey);
       else queues.catalog.forget(Number(payload));
     },
     onConnect: () => {
@@ -224,6 +227,7 @@ function makePlace({ database, slots, log, rooms, name }: Place): ReturnType<typ
     log,
   );
   standing.onLost(worker.calls.abandon);
+  standing.onLost(worker.own.abandon);
   return standing;
 }
 
@@ -238,7 +242,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   const { context, queues, workflows, worker } = rooms;
   const standing = makePlace({ database, slots, log, rooms, name: options.name ?? "tuntas" });
   await standing.begin();
-  await worker.clock.read();
+  await worker.open();
   const { processId } = standing;
   const targets = bindRooms({ database, context, queues, workflows });
   const watch = startWatch({

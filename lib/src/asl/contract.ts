@@ -46,6 +46,8 @@ export type Happening =
       readonly type: "taskFailed";
       readonly task: number;
       readonly phase?: "schedule" | "start" | "submit" | "run";
+      /** No retrier applies: trying again cannot help, or must not happen before somebody has looked. */
+      readonly final?: boolean;
     } & Failure)
   | { readonly type: "taskTimedOut"; readonly task: number; readonly clock: "timeout" | "heartbeat" }
   | { readonly type: "timerFired"; readonly timer: number }
@@ -77,6 +79,11 @@ export type TaskPattern = "requestResponse" | "waitForTaskToken" | "sync";
 export interface StartTask {
   readonly type: "startTask";
   readonly task: number;
+  /** The branch that waits for it, and the event by which it entered the state: they name this visit of the state. */
+  readonly branch: number;
+  readonly entry: number;
+  /** A handler of the application carries it out (`NextOptions.isOwn`). */
+  readonly own?: true;
   readonly stateName: string;
   readonly kind: TaskKind;
   readonly pattern: TaskPattern;
@@ -84,7 +91,7 @@ export interface StartTask {
   readonly input: Json;
   /** 0 at first, then the number of retries so far. */
   readonly attempt: number;
-  /** The token that SendTaskSuccess and its like must show; also what $$.Task.Token gave. */
+  /** Stands for the token that SendTaskSuccess and its like must show; see `NextOptions.tokenOf`. */
   readonly token: string;
   readonly timeoutSeconds?: number;
   readonly heartbeatSeconds?: number;
@@ -116,7 +123,7 @@ export interface StartMapRun {
 /** What the engine must do, in this order, once the decision is committed. */
 export type Command =
   | StartTask
-  | { readonly type: "cancelTask"; readonly task: number }
+  | { readonly type: "cancelTask"; readonly task: number; readonly branch: number; readonly own?: true }
   | { readonly type: "startTimer"; readonly timer: number; readonly dueMs: number }
   | { readonly type: "cancelTimer"; readonly timer: number }
   | {
@@ -162,6 +169,9 @@ export type Wait =
       readonly task: number;
       readonly token: string;
       readonly phase: "scheduled" | "started" | "submitted";
+      readonly own?: true;
+      /** It has a timeout or a heartbeat. */
+      readonly timed?: true;
     }
   | ChildrenWait
   | {
@@ -260,6 +270,10 @@ export type Evaluator = (evaluation: Evaluation) => Promise<unknown>;
 export interface NextOptions {
   /** Where expressions are evaluated; by default here, whatever they are. */
   readonly evaluator?: Evaluator;
+  /** Whether the application itself carries out the task, by its resource and input. */
+  readonly isOwn?: ((resource: string, input: Json) => boolean) | undefined;
+  /** The token that $$.Task.Token gives, by what stands for it in state and commands; by default it is that itself. */
+  readonly tokenOf?: (reference: string) => string;
   /** False leaves the history out (Express without logging): events are counted but not made. */
   readonly history?: boolean;
 }

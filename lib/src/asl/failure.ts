@@ -13,6 +13,8 @@ interface FailureOptions {
   readonly recorded?: boolean;
   /** Ends the execution whatever the state catches. */
   readonly terminal?: boolean;
+  /** May be caught, but not tried again. */
+  readonly final?: boolean;
   /** A second name that catchers may know the error by: a missed heartbeat is shown as States.Timeout. */
   readonly alias?: string;
 }

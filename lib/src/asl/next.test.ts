@@ -40,6 +40,8 @@ describe("next", () => {
     expect(commands).toEqual([
       {
         type: "startTask",
+        branch: 0,
+        entry: 2,
         task: 1,
         stateName: "T",
         kind: "lambda",
@@ -91,7 +93,7 @@ describe("next", () => {
     const { state } = now(next(task, undefined, started({})));
     const { commands } = now(next(task, state, { type: "stopped", error: "Enough", ...moment }));
     expect(commands).toEqual([
-      { type: "cancelTask", task: 1 },
+      { type: "cancelTask", task: 1, branch: 0 },
       { type: "end", status: "ABORTED", error: "Enough" },
     ]);
   });

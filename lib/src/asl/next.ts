@@ -90,6 +90,8 @@ function begin(machine: Machine, state: ExecutionState | undefined, event: Event
     commands: [],
     ready: [],
     keepHistory: options.history ?? true,
+    isOwn: options.isOwn,
+    tokenOf: options.tokenOf,
     texts: { value: undefined, text: "" },
   };
 }

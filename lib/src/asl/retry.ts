@@ -48,6 +48,7 @@ function noteEvaluation(run: Run, branch: DraftBranch, { failure, options }: Sta
 /** Starts the wait for another attempt, if a retrier has one left. */
 function retry(visit: Visit, failure: StateFailure): boolean {
   const { run, branch, spec } = visit;
+  if (failure.options.final) return false;
   const index = spec.retriers.findIndex(({ errors }) => matchesError(errors, failure));
   const retrier = spec.retriers[index];
   const used = branch.retries?.[index] ?? 0;
@@ -137,11 +138,14 @@ export function stop(run: Run, branch: DraftBranch, recorded: boolean): void {
     emit({ run, branch }, "MapIterationAborted", { name: parent.state, index: branch.index });
 }
 
+const own = (wait: { readonly own?: true }) => (wait.own ? { own: true as const } : {});
+
 function cancelWait(run: Run, branch: DraftBranch): void {
   const { wait } = branch;
   if (!wait || wait.for === "children") return;
   delete branch.wait;
-  if (wait.for === "task") run.commands.push({ type: "cancelTask", task: wait.task });
+  if (wait.for === "task")
+    run.commands.push({ type: "cancelTask", task: wait.task, branch: branch.id, ...own(wait) });
   if (wait.for === "timer") run.commands.push({ type: "cancelTimer", timer: wait.timer });
   if (wait.for === "mapRun") run.commands.push({ type: "cancelMapRun", mapRun: wait.mapRun });
 }

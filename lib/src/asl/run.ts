@@ -31,6 +31,8 @@ export interface Run {
   /** Branches that stand before a state which has not been entered yet. */
   readonly ready: DraftBranch[];
   readonly keepHistory: boolean;
+  readonly tokenOf: ((reference: string) => string) | undefined;
+  readonly isOwn: ((resource: string, input: Json) => boolean) | undefined;
   readonly texts: TextCache;
   /** TestState looks at what each step of the data flow gives. */
   readonly inspect?: (name: string, value: Json) => void;
@@ -147,6 +149,10 @@ export function machineOf(run: Run, branch: DraftBranch): Machine {
 
 export const specOf = (run: Run, branch: DraftBranch): StateSpec =>
   machineOf(run, branch).states.get(branch.state)!;
+
+/** The state that a branch of a stored execution is in. */
+export const specAt = (machine: Machine, state: ExecutionState, branch: Branch): StateSpec =>
+  specOf({ machine, state } as unknown as Run, branch);
 
 export function setWait(branch: DraftBranch, wait: Wait | undefined): void {
   if (wait) branch.wait = wait;

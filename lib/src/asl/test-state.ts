@@ -164,6 +164,8 @@ class StateTest implements Visit {
       commands: [],
       ready: [],
       keepHistory: false,
+      isOwn: undefined,
+      tokenOf: undefined,
       texts: { value: undefined, text: "" },
       inspect: (name, value) => void (this.inspected[name] = JSON.stringify(value)),
       ...(context === undefined ? {} : { context }),

@@ -16,6 +16,8 @@ export interface MachineRevision {
   readonly logging: string | null;
   readonly tracing: string | null;
   readonly encryption: string | null;
+  /** Names of the functions that handlers of an application carry out; null where nobody declared the machine. */
+  readonly handlers: readonly string[] | null;
   readonly updatedAtMs: number;
 }
 
@@ -33,6 +35,7 @@ export interface MachineSettings {
   readonly logging?: string | undefined;
   readonly tracing?: string | undefined;
   readonly encryption?: string | undefined;
+  readonly handlers?: readonly string[] | undefined;
 }
 
 export interface VersionRecord {
@@ -149,6 +152,40 @@ export const workflowErrors = catalogue({
   TUNTAS_DEFINITION_MISSING: {
     meaning: "The revision of the machine that an execution runs is not in the database.",
     remedy: "Restore the row of tuntas.machine_revision; revisions are never removed by Tuntas.",
+  },
+  TUNTAS_WORKFLOW_NAME: {
+    meaning: "A workflow's name is not one that Step Functions takes.",
+    remedy: "Use 1 to 80 letters, digits, hyphens and underscores.",
+  },
+  TUNTAS_WORKFLOW_DEFINITION: {
+    meaning: "A workflow's document, its placeholders or its handlers do not fit together.",
+    remedy: "Mend what the message names; `tuntas workflow test` runs the whole machine without a database.",
+  },
+  TUNTAS_WORKFLOW_RETRY: {
+    meaning: "A state is tried again, but its task does not say that a repeat is harmless.",
+    remedy:
+      "Write through ctx.tx or ctx.write, or hand ctx.idempotencyKey on, and declare task({ idempotent: true, … }); else leave the Retry out.",
+  },
+  TUNTAS_WORKFLOW_INPUT: {
+    meaning:
+      "The input that an execution was to be started with does not fit the workflow's schema or Tuntas.",
+    remedy: "Mend the input; nothing was started.",
+  },
+  TUNTAS_WORKFLOW_NOT_STARTED: {
+    meaning: "An execution was to be started, but no started application holds its workflow.",
+    remedy: "Start the application first: `await using app = await start(…)`.",
+  },
+  TUNTAS_TASK_INPUT: {
+    meaning: "What a state handed to its task does not fit the task's schema. The state fails by this name.",
+    remedy: "Mend the state's Parameters (Arguments) or the schema; a Catch may take the error by its name.",
+  },
+  TUNTAS_TASK_OUTPUT: {
+    meaning: "A task returned what cannot be written as JSON. The state fails by this name.",
+    remedy: "Return plain data: no BigInt, no cycle, no lone surrogate, no NUL.",
+  },
+  TUNTAS_TASK_LOST: {
+    meaning: "A step belongs to somebody else by now: it timed out, was stopped or was taken over.",
+    remedy: "Nothing that this attempt wrote through ctx.tx or ctx.write took place; let the handler end.",
   },
   TUNTAS_ADVANCE_LOST: {
     meaning: "Other processes advanced the same execution again and again, and this one never came through.",

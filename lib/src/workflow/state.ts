@@ -1,17 +1,28 @@
 // What decisions come to as rows: pure, so that an advance whose commit was lost is decided and written again.
-import type { Command, Happening, Json } from "../asl/contract.ts";
+import type { Command, ExecutionState, Happening, Json, StartTask } from "../asl/contract.ts";
 import type { Effects, Ending } from "./store/advance.ts";
 import { hashToken } from "./token.ts";
 
 /** Keys under which an execution's timers and calls are kept; the number is the language's. */
 export const timerKey = (timer: number): string => `timer:${timer}`;
-export const taskKey = (task: number): string => `task:${task}`;
+
+/** A branch waits for one task at a time, so an own task's row can stay from one to the next. */
+export const taskKey = ({
+  task,
+  branch,
+  own,
+}: {
+  readonly task: number;
+  readonly branch: number;
+  readonly own?: true;
+}): string => (own ? `own:${branch}` : `task:${task}`);
+
 const clockKeys = (task: number): readonly string[] => [`timeout:${task}`, `heartbeat:${task}`];
 
 export function callKey(command: Command): string | undefined {
   switch (command.type) {
     case "startTask":
-      return taskKey(command.task);
+      return taskKey(command);
     case "readItems":
       return `read:${command.reader}`;
     case "startMapRun":
@@ -23,14 +34,30 @@ export function callKey(command: Command): string | undefined {
   }
 }
 
-const overByHappening = (happening: Happening): readonly string[] => {
+export function branchOf(state: ExecutionState, task: number) {
+  for (const branch of state.branches)
+    if (branch.wait?.for === "task" && branch.wait.task === task) return { branch, wait: branch.wait };
+  return undefined;
+}
+
+const none: readonly string[] = [];
+
+function keysOfTask(state: ExecutionState, task: number): readonly string[] {
+  const found = branchOf(state, task);
+  if (!found) return [`task:${task}`, ...clockKeys(task)];
+  const { branch, wait } = found;
+  const key = wait.own ? `own:${branch.id}` : `task:${task}`;
+  return wait.timed ? [key, ...clockKeys(task)] : [key];
+}
+
+function overBy(happening: Happening, before: ExecutionState): readonly string[] {
   switch (happening.type) {
     case "timerFired":
       return [timerKey(happening.timer)];
     case "taskSucceeded":
     case "taskFailed":
     case "taskTimedOut":
-      return [taskKey(happening.task), ...clockKeys(happening.task)];
+      return keysOfTask(before, happening.task);
     case "itemsRead":
     case "itemsFailed":
       return [`read:${happening.reader}`];
@@ -40,9 +67,9 @@ const overByHappening = (happening: Happening): readonly string[] => {
     case "resultsFailed":
       return [`write:${happening.mapRun}`];
     default:
-      return [];
+      return none;
   }
-};
+}
 
 /** What the clock brought, out of the key that it was kept under. */
 export function happeningOf(key: string): Happening | undefined {
@@ -53,26 +80,43 @@ export function happeningOf(key: string): Happening | undefined {
   return undefined;
 }
 
-/** Collects what the decisions of one advance mean; `owner` makes the calls that they begin. */
-export class Plan {
+/** What a plan needs to know of the process that decides. */
+export interface Planner {
+  /** Makes the calls that are decided upon. */
   readonly owner: string;
   readonly nowMs: number;
+  /** The revision: own tasks are for processes that have its handlers. */
+  readonly pool: string;
+  /** Whether an own task of that key can begin in this process; where it can, a place is kept for it. */
+  readonly takes: (key: string) => boolean;
+  /** Whether the row of that key is this process's, so that it may stay for the branch's next own task. */
+  readonly holds: (key: string) => boolean;
+  /** The token that an answer must show, by what stands for it. */
+  readonly tokenOf: (reference: string) => string;
+}
+
+/** Collects what the decisions of one advance mean. */
+export class Plan {
+  readonly planner: Planner;
   readonly commands: Command[] = [];
   ending: Ending | undefined;
+  /** Own tasks that begin and are left to whoever has room, and how many have a place here. */
+  readonly left = new Set<number>();
+  places = 0;
   readonly #due = new Map<string, number>();
   readonly #calls = new Map<string, Effects["calls"][number]>();
   readonly #over = new Set<string>();
   readonly #handedOver = new Set<string>();
+  readonly #tokens: [token: string, reference: string][] = [];
 
-  constructor(owner: string, nowMs: number) {
-    this.owner = owner;
-    this.nowMs = nowMs;
+  constructor(planner: Planner) {
+    this.planner = planner;
   }
 
-  happened(happening: Happening, handedOver: boolean): void {
-    for (const key of overByHappening(happening)) this.#end(key);
+  happened(happening: Happening, before: ExecutionState, handedOver: boolean): void {
+    for (const key of overBy(happening, before)) this.#end(key);
     if (happening.type === "redriven") this.ending = undefined;
-    if (handedOver && "task" in happening) this.#handedOver.add(taskKey(happening.task));
+    if (handedOver && "task" in happening) this.#handedOver.add(keysOfTask(before, happening.task)[0]!);
   }
 
   take(command: Command): void {
@@ -84,7 +128,7 @@ export class Plan {
         this.#end(timerKey(command.timer));
         break;
       case "cancelTask":
-        for (const key of [taskKey(command.task), ...clockKeys(command.task)]) this.#end(key);
+        for (const key of [taskKey(command), ...clockKeys(command.task)]) this.#end(key);
         break;
       case "cancelMapRun":
         this.#end(`map:${command.mapRun}`);
@@ -101,46 +145,84 @@ export class Plan {
   #call(command: Command): void {
     const key = callKey(command)!;
     const task = command.type === "startTask" ? command : undefined;
+    if (task) this.#startClocks(task);
+    if (task?.own) return this.#callOwn(key, task);
     const isActivity = task?.kind === "activity";
+    const token = task ? this.#tokenHash(task) : null;
     this.#calls.set(key, {
       key,
-      command: JSON.stringify(command),
-      owner: isActivity ? null : this.owner,
-      token: task && hasToken(task) ? hashToken(task.token).toString("hex") : null,
+      command: this.withoutTokens(JSON.stringify(command)),
+      owner: isActivity ? null : this.planner.owner,
+      pool: null,
+      token,
       activity: isActivity ? task.resource : null,
       heartbeat: task?.heartbeatSeconds ?? null,
     });
-    if (task?.timeoutSeconds !== undefined)
-      this.#due.set(`timeout:${task.task}`, this.nowMs + task.timeoutSeconds * 1000);
-    if (task?.heartbeatSeconds !== undefined)
-      this.#due.set(`heartbeat:${task.task}`, this.nowMs + task.heartbeatSeconds * 1000);
   }
 
-  /** What began in this very advance leaves no row; what began before is removed. */
+  #callOwn(key: string, task: StartTask): void {
+    const { owner, pool, holds } = this.planner;
+    const takes = this.planner.takes(key);
+    const isPlain = task.pattern === "requestResponse" && task.heartbeatSeconds === undefined;
+    const stays = this.#over.delete(key) && takes && isPlain && holds(key);
+    if (takes) this.places++;
+    else this.left.add(task.task);
+    if (stays) return;
+    const token = task.pattern === "waitForTaskToken" ? this.#tokenHash(task) : null;
+    this.#calls.set(key, {
+      key,
+      command: this.withoutTokens(JSON.stringify(task)),
+      owner: takes ? owner : null,
+      pool,
+      token,
+      activity: null,
+      heartbeat: task.heartbeatSeconds ?? null,
+    });
+  }
+
+  #tokenHash(task: StartTask): string | null {
+    if (!hasToken(task)) return null;
+    const token = this.planner.tokenOf(task.token);
+    if (task.pattern === "waitForTaskToken") this.#tokens.push([token, task.token]);
+    return hashToken(token).toString("hex");
+  }
+
+  /** The text as it may be stored: what stands for a token in its place. */
+  withoutTokens(text: string): string {
+    return this.#tokens.reduce((kept, [token, reference]) => kept.replaceAll(token, reference), text);
+  }
+
+  #startClocks({ task, timeoutSeconds, heartbeatSeconds }: StartTask): void {
+    const { nowMs } = this.planner;
+    if (timeoutSeconds !== undefined) this.#due.set(`timeout:${task}`, nowMs + timeoutSeconds * 1000);
+    if (heartbeatSeconds !== undefined) this.#due.set(`heartbeat:${task}`, nowMs + heartbeatSeconds * 1000);
+  }
+
+  /** What began in this very advance leaves no row; what began before is removed. An own key may be both. */
   #end(key: string): void {
     const began = this.#due.delete(key) || this.#calls.delete(key);
-    if (!began) this.#over.add(key);
+    if (!began || key.startsWith("own:")) this.#over.add(key);
   }
 
   effects(): Effects | undefined {
     if (this.ending) return undefined;
-    const effects = {
+    const isNothing = this.#due.size + this.#calls.size + this.#over.size + this.#handedOver.size === 0;
+    if (isNothing) return undefined;
+    return {
       due: [...this.#due].map(([key, at]) => ({ key, at })),
       calls: [...this.#calls.values()],
       over: [...this.#over],
       handedOver: [...this.#handedOver],
     };
-    return Object.values(effects).some((list) => list.length > 0) ? effects : undefined;
   }
 
   /** In how many ms the first of the new timers is due. */
   firstDueMs(): number | undefined {
-    return this.#due.size === 0 ? undefined : Math.min(...this.#due.values()) - this.nowMs;
+    return this.#due.size === 0 ? undefined : Math.min(...this.#due.values()) - this.planner.nowMs;
   }
 }
 
-const hasToken = (task: Extract<Command, { type: "startTask" }>): boolean =>
-  task.kind === "activity" || task.pattern !== "requestResponse";
+const hasToken = (task: StartTask): boolean => task.kind === "activity" || task.pattern !== "requestResponse";
 
 const textOf = (value: Json | undefined): string | null =>
   value === undefined ? null : JSON.stringify(value);

@@ -54,13 +54,16 @@ export function* enterTask(visit: Visit): Asking<void> {
   const { run, branch, spec } = visit;
   const token = run.random.uuid();
   const resource = resourceOf(spec.resource!);
-  const input = yield* argumentsOf(visit, resource.pattern === "requestResponse" ? {} : { taskToken: token });
+  const isAnswered = resource.pattern !== "requestResponse";
+  const input = yield* argumentsOf(visit, isAnswered ? { taskToken: run.tokenOf?.(token) ?? token } : {});
   const roleArn = yield* maybe(spec.roleArn, scopeOf(visit, branch.input));
   const clocks = yield* clocksOf(visit);
   emit(visit, `${resource.events}Scheduled`, scheduled(visit, resource, { input, roleArn, ...clocks }));
   const task = serial(run);
-  run.commands.push(command(visit, resource, { task, token, input, roleArn, ...clocks }));
-  setWait(branch, { for: "task", task, token, phase: "scheduled" });
+  const own = run.isOwn?.(spec.resource!, input) ? { own: true as const } : {};
+  run.commands.push(command(visit, resource, { task, token, input, roleArn, ...own, ...clocks }));
+  const timed = spec.timeout || spec.heartbeat ? { timed: true as const } : {};
+  setWait(branch, { for: "task", task, token, phase: "scheduled", ...own, ...timed });
 }
 
 interface Clocks {
@@ -108,6 +111,8 @@ function command(
   const { roleArn, ...rest } = work;
   return {
     type: "startTask",
+    branch: branch.id,
+    entry: branch.enteredEventId,
     stateName: spec.name,
     kind: resource.kind,
     pattern: resource.pattern,
@@ -201,7 +206,7 @@ const failedEvents = {
 function failed(
   place: Place,
   resource: Resource,
-  { error, cause, phase = "run" }: Extract<TaskEvent, { readonly type: "taskFailed" }>,
+  { error, cause, final, phase = "run" }: Extract<TaskEvent, { readonly type: "taskFailed" }>,
 ): never {
   const { branch } = place;
   setWait(branch, undefined);
@@ -210,7 +215,7 @@ function failed(
     ...(cause === undefined ? {} : { cause }),
   };
   emit(place, resource.events + failedEvents[phase], { ...shared(resource), ...failure });
-  throw new StateFailure(failure);
+  throw new StateFailure(failure, final ? { final } : {});
 }
 
 function timedOut(place: Place, resource: Resource, clock: "timeout" | "heartbeat"): never {

@@ -68,7 +68,7 @@ export function makeActivities(
       ...(workerName === undefined ? {} : { workerName }),
     } as const;
     const result = await engine.dispatch(call.executionId, started, { handedOver: true });
-    return result === "applied" ? { token, input: JSON.stringify(input) } : undefined;
+    return result === "applied" ? { token: worker.tokenOf(token), input: JSON.stringify(input) } : undefined;
   }
 
   async function claim(arn: string, workerName: string | undefined): Promise<ActivityTask | undefined> {
@@ -125,7 +125,7 @@ export function makeActivities(
     fail: (token, failure) => answer(token, (task) => ({ type: "taskFailed", task, ...failure })),
     async heartbeat(token) {
       if (!tokenForm.test(token)) return { status: "invalid" };
-      const beat = await calls.extendHeartbeat(database, hashToken(token));
+      const beat = await calls.extendHeartbeatByToken(database, hashToken(token));
       if (beat?.seconds) worker.due.note(beat.seconds * 1000);
       return { status: beat ? "accepted" : "gone" };
     },

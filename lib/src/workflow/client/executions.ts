@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { Failure, Json } from "../../asl/contract.ts";
 import { assertRedrivable, unknownCallers } from "../../ledger/index.ts";
 import type { Database } from "../../pg/database.ts";
+import { join, type Runner, type Transaction } from "../../pg/join.ts";
+import { announceIn } from "../store/own.ts";
 import { executionArn, expressArn, parseMachineArn } from "../arn.ts";
 import type {
   EndedExecution,
@@ -22,6 +24,8 @@ import type { WorkflowWorker } from "../worker/index.ts";
 
 export interface Executions {
   start(request: StartRequest): Promise<StartResult>;
+  /** The same in the caller's transaction: it begins when that commits. */
+  startIn(tx: Transaction, request: StartRequest): Promise<StartResult>;
   /** Runs an Express machine in memory, and answers when it has ended. */
   startSync(request: StartRequest): Promise<EndedExecution>;
   find(arn: string): Promise<ExecutionRecord | undefined>;
@@ -81,8 +85,8 @@ export function makeExecutions(database: Database, worker: WorkflowWorker): Exec
   const { engine, clock } = worker;
 
   /** An execution of that name is there: the same start again, or another one. */
-  async function meet(run: NewRun): Promise<StartResult> {
-    const there = (await store.findExecution(database, run.arn))!;
+  async function meet(sql: Runner, run: NewRun): Promise<StartResult> {
+    const there = (await store.findExecution(sql, run.arn))!;
     const isSame =
       there.status === "RUNNING" && there.input === run.input && there.machineId === run.machineId;
     return isSame
@@ -94,13 +98,20 @@ export function makeExecutions(database: Database, worker: WorkflowWorker): Exec
     async start(request) {
       const run = runOf(request, clock.nowMs());
       const id = await engine.begin(run);
-      if (id === undefined) return meet(run);
+      if (id === undefined) return meet(database, run);
+      return { status: "created", arn: run.arn, startedAtMs: run.startedAtMs };
+    },
+    async startIn(tx, request) {
+      const run = runOf(request, clock.nowMs());
+      const runner = join(tx);
+      if ((await engine.beginIn(runner, run)) === undefined) return meet(runner, run);
+      await announceIn(runner, run.revision);
       return { status: "created", arn: run.arn, startedAtMs: run.startedAtMs };
     },
     async startSync(request) {
       const run = runOf(request, clock.nowMs());
       const end = await runExpress({
-        machine: await worker.definitions.get(run.revision, null),
+        machine: (await worker.definitions.get(run.revision, null)).machine,
         execution: run.execution,
         input: JSON.parse(run.input) as Json,
         calls: worker.calls,

@@ -1,6 +1,8 @@
 // The asking side of the workflow room, as the apps see it.
 import type { TaskRunner } from "../worker/tasks/task.ts";
 import type { NextOptions } from "../../asl/contract.ts";
+import type { MachineRecord } from "../contract.ts";
+import type { WorkflowDefinition } from "../declaration.ts";
 import type { WorkerOptions, WorkflowWorker } from "../worker/index.ts";
 import { makeWorkflowWorker } from "../worker/index.ts";
 import { makeActivities, makeTags, type Activities, type Tags } from "./activities.ts";
@@ -16,6 +18,12 @@ export interface Workflows {
   readonly runTask: TaskRunner;
   readonly next: NextOptions;
   readonly nowMs: () => number;
+  /** The token that answers a task, by the reference that a handler may have stored. */
+  tokenOf(reference: string): string;
+  /** From now on this process carries out the workflow's tasks. Answers what ends that. */
+  serve(workflow: WorkflowDefinition, machine: MachineRecord): Promise<() => void>;
+  /** Takes no more tasks; those that run may finish until the signal aborts, the rest is left to others. */
+  drain(hurry: AbortSignal): Promise<void>;
   /** Looks at once what has become due. */
   sweepDue(): Promise<void>;
 }
@@ -44,6 +52,9 @@ export function makeWorkflows(options: Omit<WorkerOptions, "resolve" | "start">)
     next: worker.next,
     nowMs: worker.clock.nowMs,
     sweepDue: worker.due.sweep,
+    tokenOf: worker.tokenOf,
+    serve: worker.own.register,
+    drain: worker.own.drain,
   };
   return { workflows, worker };
 }

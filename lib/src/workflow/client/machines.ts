@@ -92,7 +92,8 @@ const isSame = (machine: MachineRecord, settings: MachineSettings): boolean =>
   machine.roleArn === settings.roleArn &&
   (machine.logging ?? undefined) === settings.logging &&
   (machine.tracing ?? undefined) === settings.tracing &&
-  (machine.encryption ?? undefined) === settings.encryption;
+  (machine.encryption ?? undefined) === settings.encryption &&
+  JSON.stringify(machine.handlers ?? undefined) === JSON.stringify(settings.handlers);
 
 export function makeMachines(database: Database): Machines {
   const find: Machines["find"] = (scope, name) => store.findMachine(database, scope, name);
@@ -165,6 +166,7 @@ export function makeMachines(database: Database): Machines {
         logging: changed.logging ?? undefined,
         tracing: changed.tracing ?? undefined,
         encryption: changed.encryption ?? undefined,
+        handlers: changed.handlers ?? undefined,
       };
       const now = isSame(machine, merged) ? machine : await revise(machine, merged);
       return { machine: now, version: wanted ? await publish(now, versionDescription) : undefined };

@@ -2,6 +2,7 @@
 // statement together with the advances of many other executions. Each item is fenced by its own seq: only those whose
 // state is still the one that was decided upon move, and the answer names them.
 import type { Sql } from "../../pg/contract.ts";
+import type { Prepared } from "../../engine/handler/transaction.ts";
 import { statement } from "../../pg/database.ts";
 
 type Runner = Pick<Sql, "run">;
@@ -13,6 +14,8 @@ export interface Effects {
     readonly key: string;
     readonly command: string;
     readonly owner: string | null;
+    /** Of an own task: the revision whose handlers carry it out. */
+    readonly pool: string | null;
     readonly token: string | null;
     readonly activity: string | null;
     readonly heartbeat: number | null;
@@ -43,7 +46,15 @@ export interface Advance {
   readonly redriven?: boolean;
 }
 
-export interface NewExecution extends Omit<Advance, "executionId" | "seq"> {
+/** The record of a step whose writes are in the same commit: whoever does the step again finds its result. */
+export interface StepRecord {
+  readonly key: string;
+  readonly requestHash: string;
+  /** JSON text. */
+  readonly result: string;
+}
+
+export interface NewExecution extends Omit<Advance, "executionId" | "seq" | "redriven"> {
   readonly arn: string;
   readonly name: string;
   readonly machineId: string;
@@ -67,13 +78,14 @@ const consequences = `
   due as (insert into tuntas.workflow_due (execution_id, key, due)
     select m.id, d.key, to_timestamp(d.at / 1000.0) from moved m
     cross join lateral json_to_recordset(m.effects->'due') as d(key text, at float8) where m.effects is not null),
-  calls as (insert into tuntas.workflow_call (execution_id, key, command, owner_id, token_hash, activity_arn, heartbeat_seconds)
-    select m.id, c.key, c.command, c.owner, decode(c.token, 'hex'), c.activity, c.heartbeat from moved m
+  calls as (insert into tuntas.workflow_call (execution_id, key, command, owner_id, pool, token_hash, activity_arn, heartbeat_seconds)
+    select m.id, c.key, c.command, c.owner, c.pool, decode(c.token, 'hex'), c.activity, c.heartbeat from moved m
     cross join lateral json_to_recordset(m.effects->'calls')
-      as c(key text, command text, owner bigint, token text, activity text, heartbeat int) where m.effects is not null)`;
+      as c(key text, command text, owner bigint, pool bigint, token text, activity text, heartbeat int) where m.effects is not null
+    on conflict (execution_id, key) do update set command = excluded.command, owner_id = excluded.owner_id, pool = excluded.pool,
+      token_hash = excluded.token_hash, heartbeat_seconds = excluded.heartbeat_seconds, started = false)`;
 
-const advance = statement(
-  `with moved as (
+const advanceText = `with moved as (
      update tuntas.execution_state s set seq = i.seq + 1, state = i.state
      from unnest($1::bigint[], $2::int[], $3::text[], $4::text[], $5::json[], $6::text[], $7::text[], $8::text[], $9::text[], $10::boolean[])
        as i(id, seq, state, events, effects, status, output, error, cause, redriven)
@@ -87,7 +99,7 @@ const advance = statement(
    -- Materialized: else the planner reads the calls of each execution first, which costs as much as all the rest.
    handing as materialized (select m.id, h.key from moved m
      cross join lateral json_array_elements_text(m.effects->'handedOver') as h(key) where m.effects is not null),
-   handed as (update tuntas.workflow_call c set owner_id = null, started = true
+   handed as (update tuntas.workflow_call c set owner_id = null, pool = null, started = true
      from handing h where c.execution_id = h.id and c.key = h.key),
    ended as (update tuntas.execution e set status = m.status, output = m.output, error = m.error, cause = m.cause,
        stopped_at = tuntas.now() from moved m where m.status is not null and e.id = m.id),
@@ -97,11 +109,22 @@ const advance = statement(
    ended_due as (delete from tuntas.workflow_due d using moved m
      where m.status is not null and d.execution_id = m.id and not exists (select from over o where o.id = d.execution_id and o.key = d.key)),
    ended_calls as (delete from tuntas.workflow_call c using moved m
-     where m.status is not null and c.execution_id = m.id and not exists (select from over o where o.id = c.execution_id and o.key = c.key))
-   select id::text as id, extract(epoch from tuntas.now())::float8 * 1000 as "nowMs" from moved`,
+     where m.status is not null and c.execution_id = m.id and not exists (select from over o where o.id = c.execution_id and o.key = c.key))`;
+
+const advance = statement(`${advanceText} select id::text as id from moved`);
+
+// A transaction that carries a handler's writes fails with its fence: division by zero where not all have moved.
+const advanceOrRaise = statement(
+  `${advanceText}, records as (
+     insert into tuntas.command (scope, key, request_hash, outcome, result, created_at, expires_at)
+     select 'workflow', r.key, r.request_hash, 'done', r.result, tuntas.now(), tuntas.now() + interval '90 days'
+     from unnest($11::text[], $12::text[], $13::text[]) as r(key, request_hash, result))
+   select 1 / (case when (select count(*) from moved) = cardinality($1::bigint[]) then 1 else 0 end) as moved`,
 );
 
-const shared = (items: readonly Omit<Advance, "executionId" | "seq">[]) => [
+type Written = Pick<Advance, "state" | "events" | "effects" | "ending">;
+
+const shared = (items: readonly Written[]) => [
   items.map((item) => item.state),
   items.map((item) => item.events),
   items.map((item) => (item.effects ? JSON.stringify(item.effects) : null)),
@@ -115,16 +138,43 @@ const shared = (items: readonly Omit<Advance, "executionId" | "seq">[]) => [
 const byId = (a: Advance, b: Advance): number =>
   a.executionId.length - b.executionId.length || (a.executionId < b.executionId ? -1 : 1);
 
+const valuesOf = (items: readonly Advance[]): unknown[] => [
+  items.map((item) => item.executionId),
+  items.map((item) => item.seq),
+  ...shared(items),
+  items.map((item) => item.redriven ?? false),
+];
+
 /** Ids of the executions that moved. No execution may be among the items twice. */
 export async function writeAdvances(sql: Runner, given: readonly Advance[]): Promise<ReadonlySet<string>> {
-  const items = given.toSorted(byId);
-  const rows = await sql.run<{ id: string }>(advance, [
-    items.map((item) => item.executionId),
-    items.map((item) => item.seq),
-    ...shared(items),
-    items.map((item) => item.redriven ?? false),
-  ]);
+  const rows = await sql.run<{ id: string }>(advance, valuesOf(given.toSorted(byId)));
   return new Set(rows.map((row) => row.id));
+}
+
+/** The same for a transaction of handlers: it divides by zero where one is late, and records the steps. */
+export function advancesOrRaise(
+  given: readonly { readonly advance: Advance; readonly record: StepRecord }[],
+): Prepared {
+  const items = given.toSorted((a, b) => byId(a.advance, b.advance));
+  return {
+    statement: advanceOrRaise,
+    values: [
+      ...valuesOf(items.map((item) => item.advance)),
+      items.map((item) => item.record.key),
+      items.map((item) => item.record.requestHash),
+      items.map((item) => item.record.result),
+    ],
+  };
+}
+
+const recorded = statement(
+  `select result from tuntas.command where scope = 'workflow' and key = $1 and expires_at > tuntas.now()`,
+);
+
+/** The JSON text that a step had come to before; undefined where it has not been done. */
+export async function findRecord(sql: Runner, key: string): Promise<string | undefined> {
+  const [row] = await sql.run<{ result: string }>(recorded, [key]);
+  return row?.result;
 }
 
 const begin = statement(

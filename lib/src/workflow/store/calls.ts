@@ -20,14 +20,24 @@ export async function findByToken(sql: Runner, hash: Buffer): Promise<Call | und
 }
 
 const beat = statement(
-  `with call as (select execution_id, key, heartbeat_seconds from tuntas.workflow_call where token_hash = $1),
+  `with call as (select execution_id, command, heartbeat_seconds from tuntas.workflow_call where token_hash = $1),
    moved as (update tuntas.workflow_due d set due = tuntas.now() + make_interval(secs => c.heartbeat_seconds)
-     from call c where c.heartbeat_seconds is not null and d.execution_id = c.execution_id and d.key = 'heartbeat:' || split_part(c.key, ':', 2))
+     from call c where c.heartbeat_seconds is not null and d.execution_id = c.execution_id and d.key = 'heartbeat:' || (c.command::json->>'task'))
    select heartbeat_seconds as seconds from call`,
 );
 
+const beatOwn = statement(
+  `update tuntas.workflow_due set due = tuntas.now() + make_interval(secs => $3) where execution_id = $1 and key = 'heartbeat:' || $2::int`,
+);
+
+/** Puts the end of an own task's heartbeat off. */
+export const extendHeartbeat = (
+  sql: Runner,
+  { executionId, task, seconds }: { executionId: string; task: number; seconds: number },
+) => sql.run(beatOwn, [executionId, task, seconds]);
+
 /** Puts the heartbeat's end off; undefined where nobody waits for that token. */
-export async function extendHeartbeat(
+export async function extendHeartbeatByToken(
   sql: Runner,
   hash: Buffer,
 ): Promise<{ seconds: number | null } | undefined> {
@@ -58,14 +68,14 @@ export const releaseCall = (sql: Runner, { executionId, key }: Pick<Call, "execu
   sql.run(release, [executionId, key]);
 
 const adopt = statement(
-  `update tuntas.workflow_call c set owner_id = case when activity_arn is null then $2::bigint end
+  `update tuntas.workflow_call c set owner_id = case when activity_arn is null and pool is null then $2::bigint end
    where ctid = any(array(select ctid from tuntas.workflow_call where owner_id = any($1::bigint[]) limit 500 for update skip locked))
-   returning ${columns}, c.activity_arn as activity`,
+   returning ${columns}, c.activity_arn as activity, c.pool::text as pool`,
 );
 
 /** Makes the calls of dead processes the new owner's; an activity's task is offered again. */
 export const adoptCalls = (sql: Runner, dead: readonly string[], owner: string) =>
-  sql.run<Call & { activity: string | null }>(adopt, [dead, owner]);
+  sql.run<Call & { activity: string | null; pool: string | null }>(adopt, [dead, owner]);
 
 const owned = statement(
   `select ${columns} from tuntas.workflow_call c where owner_id = $1 and activity_arn is null`,

@@ -19,7 +19,7 @@ const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
 
 const machineColumns = `m.id::text as id, m.account, m.region, m.name, m.type, ${ms("m.created_at")} as "createdAtMs"`;
 const revisionColumns = `r.id::text as revision, r.revision_id::text as "revisionId", r.definition, r.role_arn as "roleArn",
-  r.logging, r.tracing, r.encryption, ${ms("r.created_at")} as "updatedAtMs"`;
+  r.logging, r.tracing, r.encryption, r.handlers::json as handlers, ${ms("r.created_at")} as "updatedAtMs"`;
 
 type MachineRow = Omit<MachineRecord, "arn"> & Scope;
 
@@ -58,12 +58,25 @@ export async function findRevision(sql: Runner, revision: string): Promise<Machi
   return row && toMachine(row);
 }
 
-const revisionText = statement(`select definition from tuntas.machine_revision where id = $1`);
+export type RevisionText = Pick<MachineRecord, "definition" | "handlers">;
 
-export async function findDefinition(sql: Runner, revision: string): Promise<string | undefined> {
-  const [row] = await sql.run<{ definition: string }>(revisionText, [revision]);
-  return row?.definition;
+const revisionText = statement(
+  `select definition, handlers::json as handlers from tuntas.machine_revision where id = $1`,
+);
+
+export async function findDefinition(sql: Runner, revision: string): Promise<RevisionText | undefined> {
+  const [row] = await sql.run<RevisionText>(revisionText, [revision]);
+  return row;
 }
+
+const withHandlers = statement(
+  `select id::text as revision, handlers::json as handlers from tuntas.machine_revision
+   where machine_id = $1 and handlers is not null`,
+);
+
+/** The revisions of a machine that an application declared, with the functions that its handlers carry out. */
+export const listHandlers = (sql: Runner, machineId: string) =>
+  sql.run<{ revision: string; handlers: readonly string[] }>(withHandlers, [machineId]);
 
 const insert = statement(
   `insert into tuntas.machine (account, region, name, type, created_at)
@@ -82,8 +95,8 @@ export async function insertMachine(
 }
 
 const insertRevisionText = statement(
-  `insert into tuntas.machine_revision (machine_id, revision_id, definition, role_arn, logging, tracing, encryption, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, tuntas.now())`,
+  `insert into tuntas.machine_revision (machine_id, revision_id, definition, role_arn, logging, tracing, encryption, handlers, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, tuntas.now())`,
 );
 
 export const insertRevision = (
@@ -100,6 +113,7 @@ export const insertRevision = (
     settings.logging ?? null,
     settings.tracing ?? null,
     settings.encryption ?? null,
+    settings.handlers ? JSON.stringify(settings.handlers) : null,
   ]);
 
 const lock = statement(`select id from tuntas.machine where id = $1 for update`);

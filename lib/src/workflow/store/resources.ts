@@ -56,3 +56,11 @@ export const removeTags = (sql: Runner, arn: string, keys: readonly string[]) =>
 
 const dropAll = statement(`delete from tuntas.workflow_tag where arn = $1`);
 export const removeAllTags = (sql: Runner, arn: string) => sql.run(dropAll, [arn]);
+
+const secret = statement(`select value from tuntas.workflow_secret`);
+
+/** What task tokens are derived with. */
+export async function readSecret(sql: Runner): Promise<Buffer> {
+  const [row] = await sql.run<{ value: Buffer }>(secret);
+  return row!.value;
+}

@@ -174,7 +174,7 @@ export function makeCalls({ runTask, objects, onError }: CallsOptions): Calls {
     obey(scope, caller, command) {
       if (closed) return;
       if (callKey(command) !== undefined) begin(scope, caller, command);
-      else if (command.type === "cancelTask") cancel(scope, taskKey(command.task));
+      else if (command.type === "cancelTask") cancel(scope, taskKey(command));
       else if (command.type === "cancelMapRun") cancel(scope, `map:${command.mapRun}`);
     },
     has: (scope, key) => running.get(scope)?.has(key) ?? false,

@@ -2,33 +2,38 @@
 // state one comes through and the other looks again. Within a process an execution's events come one after another,
 // and all advances that are ready at the same time share one statement and one commit.
 import { randomUUID } from "node:crypto";
-import { next, type Machine } from "../../asl/index.ts";
+import { next } from "../../asl/index.ts";
 import type { Command, Decision, ExecutionState, Happening, Json, NextOptions } from "../../asl/contract.ts";
 import { isTuntasError } from "../../core/error.ts";
 import { coalescer } from "../../core/coalesce.ts";
+import type { Sql } from "../../pg/contract.ts";
 import type { Database } from "../../pg/database.ts";
 import { workflowErrors } from "../contract.ts";
 import { workflowSignals } from "../signals.ts";
-import { Plan } from "../state.ts";
+import { Plan, type Planner } from "../state.ts";
 import { insertExecutions, writeAdvances, type Advance, type NewExecution } from "../store/advance.ts";
 import { loadExecutions } from "../store/executions.ts";
 import type { EngineClock } from "./clock.ts";
-import type { Definitions } from "./definitions.ts";
+import type { Definition, Definitions } from "./definitions.ts";
 
-/** `late`: nobody waits for it any more. `missing`: there is no such execution. */
-export type Dispatched = "applied" | "late" | "missing";
+/**
+ * `late`: nobody waits for it any more. `missing`: there is no such execution. `overtaken`: its own transaction met a lost
+ * fence and is undone; whoever began it has to look again.
+ */
+export type Dispatched = "applied" | "late" | "missing" | "overtaken";
 
 export interface DispatchOptions {
   /** The task's work now belongs to somebody outside, who ends it with its token. */
   readonly handedOver?: boolean;
+  /** Writes the advance with what else its transaction holds; false where the fence was lost, which undoes all of it. */
+  readonly commit?: (advance: Advance) => Promise<boolean>;
 }
 
 /** An execution as the engine holds it between two advances. */
-export interface Held {
+export interface Held extends Definition {
   readonly id: string;
   readonly seq: number;
   readonly state: ExecutionState;
-  readonly machine: Machine;
   readonly history: boolean;
   readonly revision: string;
   readonly processor: string | null;
@@ -42,8 +47,22 @@ export interface Engine {
   dispatch(executionId: string, happening: Happening, options?: DispatchOptions): Promise<Dispatched>;
   /** Decides and writes an execution's beginning; undefined where its ARN is taken. */
   begin(run: NewRun): Promise<string | undefined>;
+  /** The same in a transaction of the caller's: what is to be done first is left to whoever hears of its commit. */
+  beginIn(tx: Pick<Sql, "run">, run: NewRun): Promise<string | undefined>;
   load(executionId: string): Promise<Held | undefined>;
   idle(): Promise<void>;
+}
+
+/** Who carries out own tasks in this process. */
+export interface Own {
+  /** Keeps a place for a task of that revision, if there is room or it follows one that runs here. */
+  takes(revision: string, executionId?: string, key?: string): boolean;
+  /** Does what the places were kept for; where that comes to nothing they are free again. */
+  during<T>(revision: string, places: number, write: () => Promise<T>): Promise<T>;
+  /** Whether a task runs here under that key. */
+  holds(executionId: string, key: string): boolean;
+  /** Tells whoever has the handlers, here and elsewhere, that there are tasks to take. */
+  offer(revision: string): void;
 }
 
 export interface EngineOptions {
@@ -51,6 +70,8 @@ export interface EngineOptions {
   readonly clock: EngineClock;
   readonly definitions: Definitions;
   readonly processId: () => string;
+  readonly own: Own;
+  readonly tokenOf: (reference: string) => string;
   readonly next?: NextOptions;
   /** Carries out, after the commit, what was decided. */
   readonly carryOut: (held: Held, command: Command) => void;
@@ -58,12 +79,14 @@ export interface EngineOptions {
   readonly onEnded: (executionId: string) => void;
 }
 
-interface Pending {
+interface Pending extends DispatchOptions {
   readonly happening: Happening;
-  readonly handedOver: boolean;
   readonly resolve: (result: Dispatched) => void;
   readonly reject: (cause: unknown) => void;
 }
+
+/** Of calls that nobody makes yet: no process has this id, so they are taken as those of a dead one. */
+const nobody = { owner: "0", takes: () => false };
 
 const attemptsMax = 20;
 const heldMax = 1000;
@@ -74,8 +97,14 @@ const bytesMax = 8 * 1024 * 1024;
 const cost = (item: { readonly state: string; readonly events: string | null }): number =>
   item.state.length + (item.events?.length ?? 0);
 
+/** What may be decided in one advance: an event with a transaction of its own goes alone. */
+function takeTogether(queue: Pending[]): Pending[] {
+  const own = queue.findIndex(({ commit }) => commit !== undefined);
+  return queue.splice(0, own < 0 ? together : Math.max(1, Math.min(own, together)));
+}
+
 export function makeEngine(options: EngineOptions): Engine {
-  const { database, clock, definitions, processId } = options;
+  const { database, clock, definitions, processId, own } = options;
   const queues = new Map<string, Pending[]>();
   const held = new Map<string, Held>();
   const advances = coalescer<Advance, boolean>({
@@ -112,7 +141,7 @@ export function makeEngine(options: EngineOptions): Engine {
         processor,
         history: type === "STANDARD",
         state: JSON.parse(state) as ExecutionState,
-        machine: await definitions.get(revision, processor),
+        ...(await definitions.get(revision, processor)),
       })),
     );
     const byId = new Map(loaded.map((each) => [each.id, each]));
@@ -127,7 +156,7 @@ export function makeEngine(options: EngineOptions): Engine {
   }
 
   const decide = (
-    { machine, history }: Pick<Held, "machine" | "history">,
+    { machine, isOwn, history }: Pick<Held, "machine" | "isOwn" | "history">,
     state: ExecutionState | undefined,
     happening: Happening,
   ): Decision | Promise<Decision> =>
@@ -135,20 +164,30 @@ export function makeEngine(options: EngineOptions): Engine {
       machine,
       state,
       { ...happening, nowMs: clock.nowMs(), seed: randomUUID() },
-      { ...options.next, history },
+      { ...options.next, isOwn, history, tokenOf: options.tokenOf },
     );
+
+  const plannerOf = (revision: string, executionId: string | undefined): Planner => ({
+    owner: processId(),
+    nowMs: clock.nowMs(),
+    pool: revision,
+    takes: (key) => own.takes(revision, executionId, key),
+    holds: (key) => executionId !== undefined && own.holds(executionId, key),
+    tokenOf: options.tokenOf,
+  });
 
   /** Decides all that is pending upon what is held; the advance, and what became of each. */
   async function decideAll(execution: Held, batch: readonly Pending[]) {
-    const plan = new Plan(processId(), clock.nowMs());
+    // Without a history nobody could say which task a row that stayed is about.
+    const plan = new Plan(plannerOf(execution.revision, execution.history ? execution.id : undefined));
     const events: unknown[] = [];
     const results: Dispatched[] = [];
     let state = execution.state;
-    for (const { happening, handedOver } of batch) {
+    for (const { happening, handedOver = false } of batch) {
       const decision = await decide(execution, state, happening);
       const late = decision.state.lastEventId === state.lastEventId && decision.commands.length === 0;
       results.push(late ? "late" : "applied");
-      plan.happened(happening, handedOver);
+      plan.happened(happening, state, handedOver);
       for (const command of decision.commands) plan.take(command);
       events.push(...decision.events);
       state = decision.state;
@@ -165,16 +204,20 @@ export function makeEngine(options: EngineOptions): Engine {
     const effects = plan.effects();
     const changed = state.lastEventId !== execution.state.lastEventId || plan.commands.length > 0;
     if (!changed && !effects) return results;
-    const written = await advances.add({
+    const advance: Advance = {
       executionId: execution.id,
       seq: execution.seq,
       state: JSON.stringify(state),
-      events: events.length > 0 ? JSON.stringify(events) : null,
+      events: events.length > 0 ? plan.withoutTokens(JSON.stringify(events)) : null,
       effects,
       ending: plan.ending,
       redriven: batch.some(({ happening }) => happening.type === "redriven") && changed,
-    });
-    if (!written) return undefined;
+    };
+    const { commit } = batch[0]!;
+    const written = await own.during(execution.revision, plan.places, () =>
+      commit && results[0] === "applied" ? commit(advance) : advances.add(advance),
+    );
+    if (!written) return commit ? ["overtaken"] : undefined;
     settle({ ...execution, seq: execution.seq + 1, state }, plan);
     return results;
   }
@@ -184,7 +227,9 @@ export function makeEngine(options: EngineOptions): Engine {
     keep(execution);
     const firstMs = plan.firstDueMs();
     if (firstMs !== undefined) options.onNextDue(Math.max(0, firstMs));
-    for (const command of plan.commands) options.carryOut(execution, command);
+    for (const command of plan.commands)
+      if (command.type !== "startTask" || !plan.left.has(command.task)) options.carryOut(execution, command);
+    if (plan.left.size > 0) own.offer(execution.revision);
     if (!plan.ending) return;
     const { id: arn, machineName: workflow, startTime } = execution.state.execution;
     const durationMs = clock.nowMs() - Date.parse(startTime);
@@ -192,20 +237,40 @@ export function makeEngine(options: EngineOptions): Engine {
     options.onEnded(execution.id);
   }
 
+  async function decideBeginning({ execution, ...run }: NewRun, planner: Planner) {
+    const { revision, processor } = run;
+    const definition = definitions.known(revision, processor) ?? (await definitions.get(revision, processor));
+    const history = run.type === "STANDARD";
+    const input = JSON.parse(run.input) as Json;
+    const started = { type: "started", execution, input } as const;
+    const { state, events, commands } = await decide({ ...definition, history }, undefined, started);
+    const plan = new Plan(planner);
+    for (const command of commands) plan.take(command);
+    const item: NewExecution = {
+      ...run,
+      state: JSON.stringify(state),
+      events: events.length > 0 ? plan.withoutTokens(JSON.stringify(events)) : null,
+      effects: plan.effects(),
+      ending: plan.ending,
+    };
+    return { item, plan, rest: { ...definition, state, history, revision, processor } };
+  }
+
   async function advance(id: string, batch: readonly Pending[]): Promise<readonly Dispatched[]> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const execution = held.get(id) ?? (await loads.add(id));
       if (!execution) return batch.map(() => "missing");
       const results = await tryAdvance(execution, batch);
-      if (results) return results;
+      if (results?.[0] !== "overtaken" && results) return results;
       held.delete(id);
+      if (results) return results;
     }
     throw workflowErrors.error("TUNTAS_ADVANCE_LOST", `execution ${id}: ${attemptsMax} tries were overtaken`);
   }
 
   async function drain(id: string, queue: Pending[]): Promise<void> {
     while (queue.length > 0) {
-      const batch = queue.splice(0, together);
+      const batch = takeTogether(queue);
       try {
         const results = await advance(id, batch);
         batch.forEach(({ resolve }, index) => resolve(results[index]!));
@@ -219,40 +284,28 @@ export function makeEngine(options: EngineOptions): Engine {
 
   return {
     load: async (id) => held.get(id) ?? (await loads.add(id)),
-    dispatch: (id, happening, { handedOver = false } = {}) =>
+    dispatch: (id, happening, how) =>
       new Promise((resolve, reject) => {
-        const pending = { happening, handedOver, resolve, reject };
+        const pending = { ...how, happening, resolve, reject };
         const queue = queues.get(id);
         if (queue) return void queue.push(pending);
         const begun = [pending];
         queues.set(id, begun);
         void drain(id, begun);
       }),
-    async begin({ execution, ...run }) {
-      const machine = await definitions.get(run.revision, run.processor);
-      const history = run.type === "STANDARD";
-      const input = JSON.parse(run.input) as Json;
-      const decision = await decide({ machine, history }, undefined, { type: "started", execution, input });
-      const plan = new Plan(processId(), clock.nowMs());
-      for (const command of decision.commands) plan.take(command);
-      const id = await beginnings.add({
-        ...run,
-        state: JSON.stringify(decision.state),
-        events: decision.events.length > 0 ? JSON.stringify(decision.events) : null,
-        effects: plan.effects(),
-        ending: plan.ending,
-      });
+    async begin(run) {
+      const { item, plan, rest } = await decideBeginning(run, plannerOf(run.revision, undefined));
+      const id = await own.during(run.revision, plan.places, () => beginnings.add(item));
       if (id === undefined) return undefined;
       const { arn, machineArn, traceHeader } = run;
-      workflowSignals.publish("workflow.started", {
-        arn,
-        machineArn,
-        workflow: execution.machineName,
-        traceHeader,
-      });
-      const { state } = decision;
-      const { revision, processor } = run;
-      settle({ id, seq: 1, state, machine, history, revision, processor }, plan);
+      const workflow = run.execution.machineName;
+      workflowSignals.publish("workflow.started", { arn, machineArn, workflow, traceHeader });
+      settle({ id, seq: 1, ...rest }, plan);
+      return id;
+    },
+    async beginIn(tx, run) {
+      const { item } = await decideBeginning(run, { ...plannerOf(run.revision, undefined), ...nobody });
+      const [id] = await insertExecutions(tx, [item]);
       return id;
     },
     async idle() {

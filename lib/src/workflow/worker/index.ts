@@ -1,26 +1,28 @@
 // The doing side: the engine with all that surrounds it. It takes what the clock brings, makes the calls that are
 // decided upon, and takes over the calls of processes that died.
-import type { Command, ExecutionIdentity, NextOptions, StartTask } from "../../asl/contract.ts";
+import type { Command, NextOptions, StartTask } from "../../asl/contract.ts";
 import type { DueClock } from "../../engine/due.ts";
-import { makeDueClock } from "../../engine/due.ts";
+import type { Log } from "../../engine/log.ts";
 import type { Waker } from "../../engine/wake.ts";
 import type { Database } from "../../pg/database.ts";
 import type { Queues } from "../../queue/client/index.ts";
 import type { StartResult, Target } from "../contract.ts";
-import { workflowSignals } from "../signals.ts";
-import { happeningOf } from "../state.ts";
-import * as callStore from "../store/calls.ts";
 import { findExecution } from "../store/executions.ts";
-import { findActivity } from "../store/resources.ts";
+import { findActivity, readSecret } from "../store/resources.ts";
+import { taskKey } from "../state.ts";
+import { deriveToken } from "../token.ts";
 import type { Caller, Calls } from "./calls.ts";
 import { makeCalls } from "./calls.ts";
 import { makeEngineClock, type EngineClock } from "./clock.ts";
 import { makeDefinitions, type Definitions } from "./definitions.ts";
+import { makeDue } from "./due.ts";
 import { makeEndings, type Endings } from "./endings.ts";
 import { makeEvaluator } from "./evaluator.ts";
 import { makeEngine, type Engine, type Held } from "./engine.ts";
 import { makeMapRuns } from "./map-run.ts";
 import { makeObjects } from "./objects.ts";
+import { makeOwnRuns, ownKey, type OwnRuns } from "./own/index.ts";
+import { makeTakeover, tokensIn, type Takeover } from "./takeover.ts";
 import { makeTasks } from "./tasks/index.ts";
 import type { TaskRunner } from "./tasks/task.ts";
 
@@ -34,10 +36,13 @@ export interface WorkerOptions {
   readonly start: (target: Target, name: string, input: string) => Promise<StartResult>;
   /** Tells the other processes, soon, that the activity has a task. */
   readonly announceActivity: (arn: string) => void;
+  /** Tells the other processes, soon, that there are tasks for handlers of an application. */
+  readonly announceOwn: (revision: string) => void;
+  readonly log: Log;
   readonly onError: (cause: unknown) => void;
 }
 
-export interface WorkflowWorker {
+export interface WorkflowWorker extends Takeover {
   readonly engine: Engine;
   readonly calls: Calls;
   readonly clock: EngineClock;
@@ -46,38 +51,82 @@ export interface WorkflowWorker {
   readonly due: DueClock;
   readonly runTask: TaskRunner;
   readonly next: NextOptions;
-  /** Goes on with what processes that died were about. */
-  takeOver(processIds: readonly string[]): Promise<void>;
-  sweepOrphans(): Promise<void>;
+  readonly own: OwnRuns;
+  /** The token that an answer must show, by the reference that is stored. */
+  tokenOf(reference: string): string;
+  /** Reads what it must know before it begins: the database's clock, and the secret of the tokens. */
+  open(): Promise<void>;
   close(): Promise<void>;
 }
 
 export const activityKey = (arn: string): string => `activity:${arn}`;
+export { ownKey };
 
-const dueBatch = 500;
+/** Tokens are derived with a secret that is there once the worker is open. */
+function makeTokens(database: Database, given: string | undefined) {
+  let secret: Buffer | undefined;
+  return {
+    tokenOf: (reference: string): string => deriveToken(secret!, reference),
+    async open(): Promise<void> {
+      secret = given ? Buffer.from(given) : await readSecret(database);
+    },
+  };
+}
 
-export function makeWorkflowWorker(options: WorkerOptions): WorkflowWorker {
-  const { database, waker, processId, onError } = options;
-  const evaluator = makeEvaluator();
-  const nextOptions: NextOptions = { evaluator: evaluator.evaluate };
-  const clock = makeEngineClock(database);
-  const definitions = makeDefinitions(database);
-  const endings = makeEndings(database, onError);
-  const due = makeDueClock({ move: takeWhatIsDue, onError });
+/** The parts that stand by themselves. */
+function makeBase({ database, environment, onError }: WorkerOptions) {
+  return {
+    evaluator: makeEvaluator(),
+    clock: makeEngineClock(database),
+    definitions: makeDefinitions(database),
+    endings: makeEndings(database, onError),
+    tokens: makeTokens(database, environment.TUNTAS_TOKEN_SECRET),
+  };
+}
+
+type Base = ReturnType<typeof makeBase>;
+
+/** What reaches outside, and the two that know each other: the engine, and the own tasks of this process. */
+function makeCore(options: WorkerOptions, base: Base) {
+  const { database, processId, onError } = options;
+  const { clock, definitions, endings, evaluator, tokens } = base;
+  const next: NextOptions = { evaluator: evaluator.evaluate };
+  const due: DueClock = makeDue({ database, clock, engine: () => engine, processId, onError });
+  const own = makeOwnRuns({
+    ...options,
+    engine: () => engine,
+    tokenOf: tokens.tokenOf,
+    announce: options.announceOwn,
+    onNextDue: due.note,
+  });
   const engine = makeEngine({
     database,
     clock,
     definitions,
     processId,
-    next: nextOptions,
-    carryOut: (held, command) => calls.obey(held.id, callerOf(held), command),
+    own,
+    tokenOf: tokens.tokenOf,
+    next,
+    carryOut: (held, command) => outside.carryOut(held, command),
     onNextDue: due.note,
     onEnded: (id) => {
-      calls.cancelAll(id);
+      outside.calls.cancelAll(id);
+      own.cancelAll(id);
       endings.tell(id);
     },
   });
+  const outside = makeOutside(options, { ...base, engine, own });
+  return { engine, own, due, next, ...outside };
+}
 
+interface Inside extends Base {
+  readonly engine: Engine;
+  readonly own: OwnRuns;
+}
+
+/** Calls to the outside, and how the commands of a decision become such. */
+function makeOutside(options: WorkerOptions, { engine, own, endings, clock, tokens }: Inside) {
+  const { database, waker, environment, onError } = options;
   const stop = async (id: string): Promise<void> => void (await engine.dispatch(id, { type: "stopped" }));
   const idOf = async (arn: string) => (await findExecution(database, arn))?.id;
   const runTask = makeTasks({
@@ -87,22 +136,13 @@ export function makeWorkflowWorker(options: WorkerOptions): WorkflowWorker {
     idOf,
     waitEnd: endings.wait,
     stop,
-    lambdaEndpoint: options.environment.TUNTAS_LAMBDA_ENDPOINT,
-    taskEndpoint: options.environment.TUNTAS_TASK_ENDPOINT,
+    tokenOf: tokens.tokenOf,
+    lambdaEndpoint: environment.TUNTAS_LAMBDA_ENDPOINT,
+    taskEndpoint: environment.TUNTAS_TASK_ENDPOINT,
   });
-  const calls = makeCalls({
-    runTask,
-    objects: makeObjects(options.environment.AWS_ENDPOINT_URL_S3),
-    onError,
-  });
-  const runMap = makeMapRuns({
-    database,
-    nowMs: clock.nowMs,
-    begin: engine.begin,
-    idOf,
-    waitEnd: endings.wait,
-    stop,
-  });
+  const calls = makeCalls({ runTask, objects: makeObjects(environment.AWS_ENDPOINT_URL_S3), onError });
+  const { nowMs } = clock;
+  const runMap = makeMapRuns({ database, nowMs, begin: engine.begin, idOf, waitEnd: endings.wait, stop });
 
   async function offer({ resource }: StartTask) {
     if (!(await findActivity(database, resource))) return { error: "ActivityDoesNotExist" };
@@ -111,81 +151,66 @@ export function makeWorkflowWorker(options: WorkerOptions): WorkflowWorker {
     return undefined;
   }
 
-  const machineIdOf = async ({ id }: ExecutionIdentity): Promise<string> =>
-    (await findExecution(database, id))!.machineId;
-
   function callerOf(held: Held): Caller {
     const { execution } = held.state;
     return {
       execution,
       offer,
       dispatch: (happening, how) => engine.dispatch(held.id, happening, how),
-      runMap: async (command, signal) =>
-        runMap({ ...held, machineId: await machineIdOf(execution) }, command, signal),
+      async runMap(command, signal) {
+        const { machineId } = (await findExecution(database, execution.id))!;
+        return runMap({ ...held, machineId }, command, signal);
+      },
     };
   }
 
-  async function takeWhatIsDue(): Promise<number | null> {
-    await clock.read();
-    const taken = await callStore.takeDue(database, processId(), dueBatch);
-    for (const each of taken) {
-      const happening = happeningOf(each.key);
-      engine
-        .dispatch(each.executionId, happening!)
-        .then((result) => (result === "missing" ? callStore.dropDue(database, each) : undefined))
-        .catch(onError);
-    }
-    return taken.length >= dueBatch ? 0 : callStore.nextDueMs(database);
+  function carryOut(held: Held, command: Command): void {
+    const isTask = command.type === "startTask" || command.type === "cancelTask";
+    if (!isTask || !command.own) calls.obey(held.id, callerOf(held), command);
+    else if (command.type === "cancelTask") own.cancel(held.id, taskKey(command));
+    else own.begin(held, command);
   }
 
-  async function resume({ executionId, command }: callStore.Call): Promise<void> {
-    const held = await engine.load(executionId);
-    if (held) calls.obey(executionId, callerOf(held), JSON.parse(command) as Command);
-  }
+  return { runTask, calls, carryOut };
+}
 
-  async function takeOver(processIds: readonly string[]): Promise<void> {
-    await callStore.returnDue(database, processIds);
-    void due.sweep();
-    for (;;) {
-      const adopted = await callStore.adoptCalls(database, processIds, processId());
-      if (adopted.length === 0) return;
-      workflowSignals.publish("workflow.taken_over", { count: adopted.length });
-      for (const call of adopted) {
-        if (call.activity === null) await resume(call);
-        else waker.wake(activityKey(call.activity));
-      }
-    }
-  }
-
-  let missed = new Set<string>();
-
-  /** A commit whose answer was lost left calls that nobody began: what is missing twice in a row is begun. */
-  async function beginForgotten(): Promise<void> {
-    const owned = await callStore.listOwnCalls(database, processId());
-    const missing = owned.filter(({ executionId, key }) => !calls.has(executionId, key));
-    const nameOf = ({ executionId, key }: callStore.Call) => `${executionId}/${key}`;
-    const again = missing.filter((call) => missed.has(nameOf(call)));
-    missed = new Set(missing.map(nameOf));
-    for (const call of again) await resume(call);
-  }
+export function makeWorkflowWorker(options: WorkerOptions): WorkflowWorker {
+  const base = makeBase(options);
+  const core = makeCore(options, base);
+  const { clock, definitions, endings, evaluator, tokens } = base;
+  const { engine, own, due, next, runTask, calls, carryOut } = core;
+  const { database, waker, processId } = options;
+  const takeover = makeTakeover({
+    database,
+    waker,
+    engine,
+    calls,
+    own,
+    processId,
+    carryOut,
+    withTokens: tokensIn(tokens.tokenOf),
+    lookAtDue: due.sweep,
+    activityKey,
+  });
 
   return {
     engine,
+    own,
     calls,
     clock,
     definitions,
     endings,
     due,
     runTask,
-    next: nextOptions,
-    takeOver,
-    async sweepOrphans() {
-      await beginForgotten();
-      const orphans = await callStore.findCallOrphans(database);
-      if (orphans.length > 0) await takeOver(orphans);
+    next,
+    tokenOf: tokens.tokenOf,
+    ...takeover,
+    async open() {
+      await Promise.all([clock.read(), tokens.open()]);
     },
     async close() {
       await due.close();
+      await own.close();
       await calls.close();
       await engine.idle();
       await evaluator.close();

@@ -7,7 +7,10 @@ interface Answer extends Failure {
   readonly submitted?: Json;
 }
 
-export function makeEndpoint(endpoint: string | undefined): TaskRunner {
+export function makeEndpoint(
+  endpoint: string | undefined,
+  tokenOf: (reference: string) => string,
+): TaskRunner {
   return async (task, { execution, signal, submitted }) => {
     if (endpoint === undefined) {
       const cause = `TUNTAS_TASK_ENDPOINT is not set, so there is nobody to carry out ${task.resource}.`;
@@ -21,7 +24,7 @@ export function makeEndpoint(endpoint: string | undefined): TaskRunner {
       body: JSON.stringify({
         resource,
         input,
-        taskToken: token,
+        taskToken: tokenOf(token),
         executionArn: execution?.id,
         stateMachineArn: execution?.machineId,
         stateName,

@@ -11,6 +11,7 @@ import type { TaskRunner } from "./task.ts";
 
 export interface TaskOptions extends NestedOptions {
   readonly queues: Queues;
+  readonly tokenOf: (reference: string) => string;
   readonly lambdaEndpoint: string | undefined;
   readonly taskEndpoint: string | undefined;
 }
@@ -27,7 +28,7 @@ function unreachable(task: StartTask, cause: unknown) {
 
 export function makeTasks(options: TaskOptions): TaskRunner {
   const lambda = makeLambda(without(options.lambdaEndpoint));
-  const endpoint = makeEndpoint(without(options.taskEndpoint));
+  const endpoint = makeEndpoint(without(options.taskEndpoint), options.tokenOf);
   const nested = makeNested(options);
   const sqs = makeSqsTask(options.queues, endpoint);
 

@@ -1,0 +1,303 @@
+// One attempt at an own task: call the handler, take what it came to as an event of the language, and write that together
+// with what the handler wrote. The steps are small on purpose; this is where an effect happens once or twice.
+import type { ExecutionIdentity, Happening, Json, StartTask } from "../../../asl/contract.ts";
+import { isTuntasError } from "../../../core/error.ts";
+import { Outcome } from "../../../core/outcome.ts";
+import { describeIssues, type Schema } from "../../../core/schema.ts";
+import { isStorable } from "../../../core/text.ts";
+import { toMs } from "../../../core/duration.ts";
+import type { Log } from "../../../engine/log.ts";
+import type { Database } from "../../../pg/database.ts";
+import { isConnectionLost, isTransient } from "../../../pg/faults.ts";
+import { requestHash } from "../../../ledger/index.ts";
+import { workflowErrors } from "../../contract.ts";
+import type { TaskDefinition } from "../../declaration.ts";
+import { isInvoke } from "../../definition/functions.ts";
+import { findRecord, type Advance, type StepRecord } from "../../store/advance.ts";
+import type { Dispatched, DispatchOptions } from "../engine.ts";
+import { commitOwn, type Step, type StepEnding, type StepWriter } from "./commits.ts";
+import { OwnContext, visitKey } from "./context.ts";
+import { failureOf, ofOutcome, type TaskFailure } from "./failure.ts";
+
+export interface Job {
+  readonly execution: ExecutionIdentity;
+  readonly task: StartTask;
+  readonly definition: TaskDefinition;
+}
+
+export interface AttemptDeps {
+  readonly database: Database;
+  readonly writer: StepWriter;
+  readonly log: Log;
+  readonly tokenOf: (reference: string) => string;
+  readonly dispatch: (happening: Happening, options?: DispatchOptions) => Promise<Dispatched>;
+  /** Whether the execution still waits for the task. */
+  readonly isAwaited: () => Promise<boolean>;
+  readonly beat: () => void;
+}
+
+/** As a Lambda function's longest. */
+const timeoutMsDefault = 15 * 60_000;
+const timerMsMax = 2 ** 31 - 1;
+const pauseMs = (tries: number): number => Math.min(50 * 2 ** tries, 5000);
+/** Redone so often for the database's sake, an attempt fails by the name that a Retry may take. */
+const collisionsMax = 5;
+
+function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve!: (value: T) => void;
+  const promise = new Promise<T>((done) => (resolve = done));
+  return { promise, resolve };
+}
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const timeoutOf = ({ definition, task }: Job): number => {
+  const { timeout } = definition.options;
+  const own = timeout === undefined ? timeoutMsDefault : toMs(timeout);
+  return Math.min(own, (task.timeoutSeconds ?? Infinity) * 1000, timerMsMax);
+};
+
+/** What the handler is called with: the Payload of `lambda:invoke`, else the input itself. */
+function inputOf({ resource, input }: StartTask): unknown {
+  if (!isInvoke(resource)) return input;
+  const payload = (input as { Payload?: Json }).Payload ?? {};
+  if (typeof payload !== "string") return payload;
+  try {
+    return JSON.parse(payload) as Json;
+  } catch {
+    return payload;
+  }
+}
+
+async function parsed(schema: Schema, input: unknown, stateName: string): Promise<unknown> {
+  const result = await schema["~standard"].validate(input);
+  if (!result.issues) return result.value;
+  throw workflowErrors.error("TUNTAS_TASK_INPUT", `state ${stateName}: ${describeIssues(result.issues)}`);
+}
+
+/** The value as it will be kept; what JSON drops is dropped now. */
+function jsonOf(value: unknown): Json {
+  if (value === undefined || value === null) return null;
+  if (typeof value === "number" || typeof value === "boolean") return Number.isNaN(value) ? null : value;
+  const text = JSON.stringify(value);
+  if (text === undefined || !isStorable(typeof value === "string" ? value : text))
+    throw workflowErrors.error("TUNTAS_TASK_OUTPUT", "expected plain data, got what JSON cannot hold");
+  return JSON.parse(text) as Json;
+}
+
+function outputOf(value: unknown): Json {
+  try {
+    return jsonOf(value);
+  } catch (cause) {
+    if (isTuntasError(cause)) throw cause;
+    throw workflowErrors.error("TUNTAS_TASK_OUTPUT", `expected plain data: ${(cause as Error).message}`);
+  }
+}
+
+/** The answer of Lambda's Invoke API, which documents written for AWS take apart. */
+const enveloped = ({ resource }: StartTask, output: Json): Json =>
+  isInvoke(resource) ? { ExecutedVersion: "$LATEST", Payload: output, StatusCode: 200 } : output;
+
+const isDuplicate = (cause: unknown): boolean => (cause as { code?: unknown }).code === "23505";
+
+type Called =
+  | { readonly value: unknown }
+  | { readonly thrown: unknown }
+  /** It took too long, or is nobody's business any more. */
+  | "expired"
+  | "abandoned";
+
+/** What became of one call: written (or late), or to be done again, for the database's sake. */
+type Settled = "settled" | { readonly again: unknown };
+
+const settled: Settled = "settled";
+
+export class Attempt {
+  readonly job: Job;
+  readonly begunAtMs = performance.now();
+  /** Whether the history knows of its start. */
+  noted = false;
+  /** Resolves once what it came to is written, or was found to be nobody's business any more. Never rejects. */
+  readonly ended: Promise<void>;
+  readonly #deps: AttemptDeps;
+  readonly #timeoutMs: number;
+  #context: OwnContext | undefined;
+  #abandoned: unknown;
+  #stopWaiting: ((called: Called) => void) | undefined;
+
+  constructor(deps: AttemptDeps, job: Job) {
+    this.#deps = deps;
+    this.job = job;
+    this.#timeoutMs = timeoutOf(job);
+    this.ended = this.#run().catch((cause: unknown) => {
+      deps.log.error({ cause, executionId: job.execution.id }, "a step could not be written");
+    });
+  }
+
+  get #waits(): boolean {
+    return this.job.task.pattern === "waitForTaskToken";
+  }
+
+  /** Aborts the handler and undoes what it wrote: it was cancelled, or belongs to somebody else. */
+  abandon(reason: unknown): void {
+    this.#abandoned = reason;
+    this.#context?.abort(reason);
+    this.#stopWaiting?.("abandoned");
+  }
+
+  async #run(): Promise<void> {
+    if (this.job.execution.redriveCount && (await this.#repeat())) return;
+    for (let redos = 0; this.#abandoned === undefined; redos++) {
+      const context = this.#newContext();
+      const called = await this.#call(context);
+      context.end();
+      const result = await this.#settle(context, called);
+      if (result === "settled") return;
+      await context.transaction?.rollback();
+      const { again } = result;
+      if (redos >= collisionsMax && again !== undefined && !isConnectionLost(again))
+        return void (await this.#fail(failureOf(again)));
+      if (again !== undefined) await sleep(pauseMs(redos) * (0.5 + Math.random() / 2));
+      if (!(await this.#persist(this.#deps.isAwaited)) || (await this.#repeat())) return;
+    }
+  }
+
+  #newContext(): OwnContext {
+    const { database, log, tokenOf, beat } = this.#deps;
+    const { execution, task } = this.job;
+    const context = new OwnContext({
+      database,
+      log,
+      execution,
+      task,
+      input: inputOf(task),
+      timeoutMs: this.#timeoutMs,
+      taskToken: this.#waits ? tokenOf(task.token) : undefined,
+      beat,
+    });
+    this.#context = context;
+    return context;
+  }
+
+  #call(context: OwnContext): Promise<Called> {
+    const { promise, resolve } = withResolvers<Called>();
+    const timer = setTimeout(resolve, this.#timeoutMs, "expired");
+    this.#stopWaiting = resolve;
+    this.#invoke(context).then(
+      (value) => resolve({ value }),
+      (thrown: unknown) => resolve({ thrown }),
+    );
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  async #invoke(context: OwnContext): Promise<unknown> {
+    const { definition, task } = this.job;
+    const given = inputOf(task);
+    const schema = definition.options.input as Schema | undefined;
+    return definition.handle(schema ? await parsed(schema, given, task.stateName) : given, context);
+  }
+
+  async #settle(context: OwnContext, called: Called): Promise<Settled> {
+    if (called === "abandoned" || called === "expired") return this.#giveUp(context, called);
+    if ("thrown" in called) {
+      if (isTransient(called.thrown)) return { again: called.thrown };
+      await context.transaction?.rollback();
+      return this.#fail(failureOf(called.thrown));
+    }
+    const { value } = called;
+    if (value instanceof Outcome) {
+      await context.transaction?.rollback();
+      return this.#fail(ofOutcome(value));
+    }
+    return this.#succeed(context, value);
+  }
+
+  async #giveUp(context: OwnContext, called: "expired" | "abandoned"): Promise<Settled> {
+    const { stateName, task } = this.job.task;
+    if (called === "expired")
+      context.abort(
+        workflowErrors.error("TUNTAS_TASK_LOST", `${stateName} took longer than ${this.#timeoutMs} ms`),
+      );
+    await context.transaction?.rollback();
+    if (called === "expired") await this.#tell({ type: "taskTimedOut", task, clock: "timeout" });
+    return settled;
+  }
+
+  async #fail(failure: TaskFailure): Promise<Settled> {
+    await this.#tell({ type: "taskFailed", task: this.job.task.task, ...failure });
+    return settled;
+  }
+
+  async #succeed(context: OwnContext, value: unknown): Promise<Settled> {
+    let output: Json;
+    try {
+      output = outputOf(value);
+    } catch (cause) {
+      await context.transaction?.rollback();
+      return this.#fail(failureOf(cause));
+    }
+    if (context.transaction || context.writes.length > 0) return this.#commit(context, output);
+    await this.#tell(this.#happeningOf(output), { handedOver: this.#waits });
+    return settled;
+  }
+
+  #happeningOf(output: Json): Happening {
+    const { task } = this.job;
+    const type = this.#waits ? "taskSubmitted" : "taskSucceeded";
+    return { type, task: task.task, output: enveloped(task, output) };
+  }
+
+  /** The result, the record and what the handler wrote, in one commit; where that is lost the step is done again. */
+  async #commit(context: OwnContext, output: Json): Promise<Settled> {
+    const { execution, task } = this.job;
+    let failed: unknown;
+    const record: StepRecord = {
+      key: visitKey(execution, task),
+      requestHash: requestHash(task.input),
+      result: JSON.stringify(output),
+    };
+    const commit = async (advance: Advance): Promise<boolean> => {
+      const ending = await this.#write(context, { advance, record });
+      if (typeof ending === "object") failed = ending.cause;
+      return ending === "committed";
+    };
+    const result = await this.#deps.dispatch(this.#happeningOf(output), { handedOver: this.#waits, commit });
+    if (result !== "overtaken") {
+      await context.transaction?.rollback();
+      return settled;
+    }
+    if (failed === undefined || isTransient(failed) || isDuplicate(failed)) return { again: failed };
+    return this.#fail(failureOf(failed));
+  }
+
+  #write({ transaction, writes }: OwnContext, step: Step): Promise<StepEnding> {
+    return transaction
+      ? commitOwn(transaction, writes, step)
+      : this.#deps.writer.add({ ...step, writes, timeoutMs: this.#timeoutMs });
+  }
+
+  /** Whether this visit was done before, in an advance that then failed: its result is given again. */
+  async #repeat(): Promise<boolean> {
+    const { execution, task } = this.job;
+    const before = await this.#persist(() => findRecord(this.#deps.database, visitKey(execution, task)));
+    if (before === undefined) return false;
+    await this.#tell(this.#happeningOf(JSON.parse(before) as Json), { handedOver: this.#waits });
+    return true;
+  }
+
+  #tell(happening: Happening, options?: DispatchOptions): Promise<Dispatched> {
+    return this.#persist(() => this.#deps.dispatch(happening, options));
+  }
+
+  /** Until it is done: a database that is away must not lose what came of a step. */
+  async #persist<T>(work: () => Promise<T>): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await work();
+      } catch (cause) {
+        if (!isTransient(cause) && (cause as { retryable?: boolean }).retryable !== true) throw cause;
+        await sleep(pauseMs(tries));
+      }
+    }
+  }
+}

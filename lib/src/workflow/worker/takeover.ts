@@ -1,0 +1,98 @@
+// Going on with what processes that died were about, and with what a lost answer left begun by nobody.
+import type { Command, StartTask } from "../../asl/contract.ts";
+import type { Waker } from "../../engine/wake.ts";
+import type { Database } from "../../pg/database.ts";
+import { workflowSignals } from "../signals.ts";
+import * as store from "../store/calls.ts";
+import type { Calls } from "./calls.ts";
+import type { Engine, Held } from "./engine.ts";
+import type { OwnRuns } from "./own/index.ts";
+
+export interface TakeoverParts {
+  readonly database: Database;
+  readonly waker: Waker;
+  readonly engine: Engine;
+  readonly calls: Calls;
+  readonly own: OwnRuns;
+  readonly processId: () => string;
+  readonly carryOut: (held: Held, command: Command) => void;
+  readonly withTokens: (command: Command) => Command;
+  readonly lookAtDue: () => Promise<void>;
+  readonly activityKey: (arn: string) => string;
+}
+
+export interface Takeover {
+  takeOver(processIds: readonly string[]): Promise<void>;
+  sweepOrphans(): Promise<void>;
+}
+
+const isOwnKey = (key: string): boolean => key.startsWith("own:");
+const nameOf = ({ executionId, key }: { executionId: string; key: string }) => `${executionId}/${key}`;
+
+export function makeTakeover(parts: TakeoverParts): Takeover {
+  const { database, engine, calls, own, processId } = parts;
+
+  async function resume(call: store.Call): Promise<void> {
+    if (isOwnKey(call.key)) return own.resume(call);
+    const held = await engine.load(call.executionId);
+    if (held) parts.carryOut(held, parts.withTokens(JSON.parse(call.command) as Command));
+  }
+
+  async function adopt(processIds: readonly string[]): Promise<number> {
+    const adopted = await store.adoptCalls(database, processIds, processId());
+    if (adopted.length > 0) workflowSignals.publish("workflow.taken_over", { count: adopted.length });
+    for (const call of adopted) {
+      if (call.pool !== null) continue;
+      if (call.activity === null) await resume(call);
+      else parts.waker.wake(parts.activityKey(call.activity));
+    }
+    for (const pool of new Set(adopted.map((call) => call.pool))) if (pool !== null) own.offer(pool);
+    return adopted.length;
+  }
+
+  async function takeOver(processIds: readonly string[]): Promise<void> {
+    await store.returnDue(database, processIds);
+    void parts.lookAtDue();
+    while ((await adopt(processIds)) > 0);
+  }
+
+  let missed = new Set<string>();
+  let strayed = new Set<string>();
+
+  /**
+   * A commit whose answer was lost left calls that nobody began: what is missing twice in a row is begun. What runs here
+   * without a row, twice in a row, was ended by another process.
+   */
+  async function compareOwned(): Promise<void> {
+    const owned = await store.listOwnCalls(database, processId());
+    const known = new Set(owned.map(nameOf));
+    const isBegun = ({ executionId, key }: store.Call) =>
+      isOwnKey(key) ? own.holds(executionId, key) : calls.has(executionId, key);
+    const missing = owned.filter((call) => !isBegun(call));
+    const again = missing.filter((call) => missed.has(nameOf(call)));
+    missed = new Set(missing.map(nameOf));
+    for (const call of again) await resume(call);
+    const stray = own.running().filter((each) => !known.has(nameOf(each)));
+    for (const { executionId, key } of stray)
+      if (strayed.has(nameOf({ executionId, key }))) own.cancel(executionId, key);
+    strayed = new Set(stray.map(nameOf));
+  }
+
+  return {
+    takeOver,
+    async sweepOrphans() {
+      await compareOwned();
+      const orphans = await store.findCallOrphans(database);
+      if (orphans.length > 0) await takeOver(orphans);
+    },
+  };
+}
+
+/** The tokens of a stored command, which holds only what stands for them. */
+export const tokensIn =
+  (tokenOf: (reference: string) => string) =>
+  (command: Command): Command => {
+    if (command.type !== "startTask" || command.pattern !== "waitForTaskToken") return command;
+    const text = JSON.stringify(command.input).replaceAll(command.token, tokenOf(command.token));
+    return { ...command, input: JSON.parse(text) as StartTask["input"] };
+  };

@@ -1,7 +1,9 @@
 // The code in the README and in the lessons is code: it compiles as it stands.
+import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import pg from "pg";
 import ts from "typescript";
 import { expect, test } from "vitest";
 
@@ -18,12 +20,46 @@ function problemsOf(path: string): string[] {
   return found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
 }
 
+async function connect(url: URL): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  return client;
+}
+
+const example = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8"))![1]!;
+
 test("the README's example compiles", () => {
-  const example = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8"))![1]!;
   mkdirSync(scratch, { recursive: true });
   const path = join(scratch, "example.ts");
   writeFileSync(path, example);
   const problems = problemsOf(path);
   rmSync(scratch, { recursive: true });
   expect(problems).toEqual([]);
+});
+
+test("the README's example runs: the message that it sends is handled, and its row is there", async () => {
+  const url = new URL(process.env.DATABASE_URL!);
+  const admin = await connect(url);
+  await admin.query("create database readme template template0 encoding 'UTF8'");
+  url.pathname = "/readme";
+  mkdirSync(scratch, { recursive: true });
+  const path = join(scratch, "example.mjs");
+  const module = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
+  writeFileSync(path, ts.transpileModule(example, { compilerOptions: module }).outputText);
+  const child = spawn(process.execPath, [path], { env: { ...process.env, DATABASE_URL: url.href } });
+  let trouble = "";
+  child.stderr.on("data", (chunk) => (trouble += String(chunk)));
+  const database = await connect(url);
+  const shipped = async () =>
+    (await database.query("select order_id from shipment").catch(() => ({ rows: [] }))).rows;
+  try {
+    await expect.poll(shipped, { timeout: 50_000 }).toEqual([{ order_id: "ord_1" }]);
+  } finally {
+    child.kill("SIGKILL");
+    await database.end();
+    await admin.query("drop database readme with (force)");
+    await admin.end();
+    rmSync(path);
+  }
+  expect(trouble).toBe("");
 });

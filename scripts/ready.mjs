@@ -72,7 +72,7 @@ function run(command, args, why) {
 }
 
 function build(tool, ...args) {
-  console.error("Building (only after a change) ...");
+  console.error("Building (only after a change, ten seconds or so) ...");
   try {
     execFileSync(process.execPath, [join(root, "node_modules", ...tool), ...args], {
       cwd: root,
@@ -103,7 +103,11 @@ requireNode();
 const before = readStamp();
 const lock = lockHash();
 if (before.lock !== lock) {
-  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], "Installing packages (once) ...");
+  run(
+    "npm",
+    ["ci", "--no-audit", "--no-fund", "--loglevel=error"],
+    "Installing packages (once, half a minute or so) ...",
+  );
   writeStamp({ lock });
 }
 const wanted = sourceHashes();

@@ -1,5 +1,6 @@
 // `npm start`: the demonstration. The orders application, its worker, the SQS gateway and the console in one process, on the
 // embedded PostgreSQL unless DATABASE_URL names another.
+import { existsSync } from "node:fs";
 import { openPlatform, runMain, runUntilSignal } from "tuntas";
 import { consolePages } from "tuntas/console";
 import { startGateway } from "tuntas/gateway";
@@ -14,13 +15,21 @@ Tuntas runs (ready in ${seconds} s).
 
   Console    ${gatewayUrl}/console/
   Orders API ${apiUrl}
-  SQS        aws --endpoint-url ${gatewayUrl} sqs list-queues
+  SQS        AWS_DEFAULT_REGION=us-east-1 AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any \\
+             aws --endpoint-url ${gatewayUrl} sqs list-queues
   Workloads  ${workloads.join(", ")}
   Try        curl -X POST ${apiUrl}/orders -H 'content-type: application/json' -d '{"customerId":"cust_1"}'
   End        Ctrl-C
 `;
 
 runMain(async () => {
+  const { databaseUrl, dataDir = ".tuntas" } = databaseOptions();
+  if (databaseUrl === undefined)
+    console.error(
+      existsSync(dataDir)
+        ? "Starting PostgreSQL ..."
+        : `Starting PostgreSQL on a new database in ${dataDir} (made once) ...`,
+    );
   const platform = await openPlatform({ ...databaseOptions(), name: "demonstration" });
   const orders = await startOrders(platform);
   const apiUrl = `http://127.0.0.1:${orders.port}`;

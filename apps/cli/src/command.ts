@@ -2,7 +2,7 @@
 // docs/reference/cli.md all read the same record.
 import type { Duration } from "tuntas";
 import { toMs } from "tuntas";
-import { cliErrors } from "./errors.ts";
+import { usageError } from "./errors.ts";
 
 export interface OptionSpec {
   /** The name of the value in the help, such as NAME; absent for a flag. */
@@ -115,8 +115,6 @@ export class Call {
   }
 
   wrong(message: string): Error {
-    return cliErrors.error("TUNTAS_CLI_USAGE", `tuntas ${this.command.name}: ${message}`, {
-      details: { command: this.command.name },
-    });
+    return usageError(this.command.name, `tuntas ${this.command.name}: ${message}`);
   }
 }

@@ -1,7 +1,7 @@
 // What an application's file declares of one kind, exported by itself or in an application.
 import { resolve } from "node:path";
 import type { Call } from "./command.ts";
-import { loadModule } from "./dev/application.ts";
+import { loadModule } from "./dev/load.ts";
 
 interface Exported {
   readonly kind?: unknown;

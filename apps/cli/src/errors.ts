@@ -1,4 +1,4 @@
-import { catalogue } from "tuntas";
+import { catalogue, TuntasError } from "tuntas";
 
 /** The errors of the command line itself. */
 export const cliErrors = catalogue({
@@ -14,13 +14,17 @@ export const cliErrors = catalogue({
     meaning: "The command removes something, and nobody has said that this is meant.",
     remedy: "Run it again with --yes.",
   },
+  TUNTAS_FILE_MISSING: {
+    meaning: "A command was given a file that is not there.",
+    remedy: "Correct the path; it is taken from the folder in which the command runs.",
+  },
   TUNTAS_APP_MISSING: {
     meaning: "The file does not export an application as its default.",
     remedy: "End it with: export default app({ … })",
   },
   TUNTAS_APP_FAILED: {
     meaning: "The application's file could not be loaded, or threw while it was loaded.",
-    remedy: "Read the cause in the message; the file and line stand there where Node knows them.",
+    remedy: "Read the cause in the message, with its file and line, and correct it there.",
   },
   TUNTAS_TYPESCRIPT_UNSUPPORTED: {
     meaning: "This version of Node cannot run TypeScript.",
@@ -41,3 +45,14 @@ export const cliErrors = catalogue({
     remedy: "Run `tuntas doctor`; if it finds nothing, report what you did and what the message says.",
   },
 });
+
+/** A command line that was not understood, with the help that belongs to it. */
+export function usageError(commandName: string, message: string): TuntasError {
+  const entry = cliErrors.entries.TUNTAS_CLI_USAGE;
+  return new TuntasError(
+    "TUNTAS_CLI_USAGE",
+    message,
+    { ...entry, remedy: entry.remedy.replace("COMMAND", commandName) },
+    { details: { command: commandName } },
+  );
+}

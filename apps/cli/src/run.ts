@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { isTuntasError, type TuntasError } from "tuntas";
 import { Call, type Answer, type Command } from "./command.ts";
 import { commands } from "./commands/index.ts";
-import { cliErrors } from "./errors.ts";
+import { cliErrors, usageError } from "./errors.ts";
 import { helpOf } from "./help.ts";
 import { findCommand } from "./lookup.ts";
 import { nearest } from "./nearest.ts";
@@ -40,8 +40,7 @@ function parse(command: Command, rest: readonly string[]): Call {
 
 function explainParse(command: Command, cause: Error): TuntasError {
   const unknown = /Unknown option '(--?[^']+)'/.exec(cause.message)?.[1];
-  const fail = (message: string) =>
-    cliErrors.error("TUNTAS_CLI_USAGE", message, { details: { command: command.name } });
+  const fail = (message: string) => usageError(command.name, message);
   if (unknown === undefined) return fail(`tuntas ${command.name}: ${cause.message.split("\n")[0]!}`);
   const names = [...Object.keys(command.options ?? {}), ...Object.keys(everywhere)].map(
     (name) => `--${name}`,

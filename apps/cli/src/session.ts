@@ -1,8 +1,9 @@
 // A command's hold on the database: opened for the command, closed after it.
 import type { Platform } from "tuntas";
-import { makeLog, openPlatform } from "tuntas";
-import { defaultScope, type QueueRecord, type Scope } from "tuntas/queue";
+import { isTuntasError, makeLog, openPlatform } from "tuntas";
+import { defaultScope, queueErrors, type QueueRecord, type Scope } from "tuntas/queue";
 import type { Call, OptionSpec } from "./command.ts";
+import { nearest } from "./nearest.ts";
 
 /** The database that the environment names: DATABASE_URL, else the embedded server under TUNTAS_DATA_DIR. */
 export const databaseOfEnvironment = (): { databaseUrl: string | undefined; dataDir: string } => ({
@@ -36,13 +37,29 @@ export async function withPlatform<T>(work: (platform: Platform) => Promise<T>):
   }
 }
 
+/** The queue of that name, or an error that names the nearest. Errors: TUNTAS_QUEUE_MISSING. */
+export async function findQueue({ queues }: Platform, scope: Scope, name: string): Promise<QueueRecord> {
+  try {
+    return await queues.catalog.get(scope, name);
+  } catch (cause) {
+    if (!isTuntasError(cause, "TUNTAS_QUEUE_MISSING")) throw cause;
+    const all = await queues.catalog.list(scope, { prefix: "", after: "", limit: 1000 });
+    const meant = nearest(
+      name,
+      all.map((queue) => queue.name),
+    );
+    if (meant === undefined) throw cause;
+    throw queueErrors.error("TUNTAS_QUEUE_MISSING", `${cause.message}; did you mean ${meant}?`, { cause });
+  }
+}
+
 /** The same for a command whose first argument names a queue. Errors: TUNTAS_QUEUE_MISSING. */
 export const withQueue = <T>(
   call: Call,
   work: (platform: Platform, queue: QueueRecord) => Promise<T>,
 ): Promise<T> =>
   withPlatform(async (platform) =>
-    work(platform, await platform.queues.catalog.get(scopeOf(call), call.argument(0))),
+    work(platform, await findQueue(platform, scopeOf(call), call.argument(0))),
   );
 
 export const actorOption: Readonly<Record<string, OptionSpec>> = {

@@ -16,7 +16,10 @@ function requestOf(
     method: "POST",
     body: payload,
     redirect: "error",
-    signal: AbortSignal.any([signal, AbortSignal.timeout(toMs(endpoint.timeout ?? "10s", "outbox endpoint: timeout"))]),
+    signal: AbortSignal.any([
+      signal,
+      AbortSignal.timeout(toMs(endpoint.timeout ?? "10s", "outbox endpoint: timeout")),
+    ]),
     headers: {
       "content-type": "application/json",
       "idempotency-key": eventId,

@@ -35,6 +35,11 @@ export const pgErrors = catalogue({
       "See that PostgreSQL runs and that DATABASE_URL is right; nothing was lost, the work is tried again.",
     retryable: true,
   },
+  TUNTAS_DATABASE_URL: {
+    meaning: "The address of the database is not one of PostgreSQL.",
+    remedy:
+      "Write DATABASE_URL as postgres://USER:PASSWORD@HOST:5432/NAME, or unset it for the embedded server.",
+  },
   TUNTAS_DATABASE_BUSY: {
     meaning:
       "The database gave up on a statement: a lock was not free in time, or two transactions collided.",

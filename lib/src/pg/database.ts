@@ -139,8 +139,19 @@ async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): 
   }
 }
 
-/** Opens the pools. Errors: TUNTAS_DATABASE_UNREACHABLE, TUNTAS_DATABASE_TOO_OLD, TUNTAS_DATABASE_ENCODING. */
+/** Says what is wrong with the address without repeating it, as it may hold a password. */
+function checkAddress(url: string): void {
+  if (/^(postgres(ql)?:\/\/|socket:|\/)/i.test(url)) return;
+  const scheme = /^[a-z]+:/i.exec(url)?.[0];
+  throw pgErrors.error(
+    "TUNTAS_DATABASE_URL",
+    `expected an address that begins with postgres://, got ${scheme === undefined ? "one without a scheme" : `one that begins with ${scheme}`}`,
+  );
+}
+
+/** Opens the pools. Errors: TUNTAS_DATABASE_URL, TUNTAS_DATABASE_UNREACHABLE, TUNTAS_DATABASE_TOO_OLD, TUNTAS_DATABASE_ENCODING. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  checkAddress(options.url);
   const { pooled, version } = await inspectPatiently(options);
   const schema = options.schema ?? "tuntas";
   const pool = (max: number, settings: string) => {

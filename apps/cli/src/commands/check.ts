@@ -4,7 +4,7 @@ import { basename, resolve } from "node:path";
 import { check as findIn, gather, type Finding } from "tuntas/check";
 import { readDurations, type MeasuredHandler } from "tuntas/measure";
 import type { Command } from "../command.ts";
-import { loadModule } from "../dev/application.ts";
+import { loadModule, requireFile } from "../dev/load.ts";
 import { elapsed, plural, table } from "../render.ts";
 import { withPlatform } from "../session.ts";
 
@@ -13,6 +13,7 @@ const isMachine = (file: string): boolean => file.endsWith(".json");
 async function declaredIn(files: readonly string[]) {
   const modules = files.filter((file) => !isMachine(file)).map((file) => resolve(file));
   const machines = files.filter(isMachine).map((file) => resolve(file));
+  for (const file of machines) requireFile(file);
   return gather(
     await Promise.all(modules.map(async (file) => ({ file, exports: await loadModule(file) }))),
     machines.map((file) => ({

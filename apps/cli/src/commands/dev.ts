@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "../command.ts";
+import { requireFile } from "../dev/load.ts";
 import { runApplication } from "../dev/application.ts";
 import { superviseApplication } from "../dev/supervise.ts";
 import { portOf, portOptions } from "./serve.ts";
@@ -15,7 +16,10 @@ export const dev: Command = {
   ],
   no: "it could not start",
   async run(call) {
+    // The person at the terminal reads what the application says; the events go to a log collector.
+    process.env.TUNTAS_LOG_LEVEL ??= "warn";
     const file = resolve(call.argument(0));
+    requireFile(file);
     const options = { file, port: portOf(call), host: call.text("host") ?? "127.0.0.1" };
     return call.flag("once") ? runApplication(options) : superviseApplication(options);
   },

@@ -69,7 +69,8 @@ export const serve: Command = {
       text: facts({
         tuntas: readVersion(),
         console: `${url}/console/`,
-        gateway: `${url} (for AWS SDKs: AWS_ENDPOINT_URL=${url})`,
+        gateway: url,
+        "AWS tools": `export AWS_ENDPOINT_URL=${url} AWS_DEFAULT_REGION=us-east-1 AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any`,
         database: databaseName(),
         stop: "Ctrl-C",
       }),

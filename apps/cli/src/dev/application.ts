@@ -1,13 +1,12 @@
 // Runs an application from its file, with the gateway beside it: what `tuntas dev` restarts at each change.
-import { extname } from "node:path";
-import { pathToFileURL } from "node:url";
-import { isTuntasError, makeLog, runUntilSignal, start, type AppDefinition, type RunningApp } from "tuntas";
+import { makeLog, runUntilSignal, start, type AppDefinition, type RunningApp } from "tuntas";
 import { consolePages } from "tuntas/console";
 import { startGateway, type Gateway } from "tuntas/gateway";
 import type { Answer } from "../command.ts";
 import { cliErrors } from "../errors.ts";
 import { facts } from "../render.ts";
 import { databaseOfEnvironment } from "../session.ts";
+import { loadModule } from "./load.ts";
 
 export interface ApplicationOptions {
   readonly file: string;
@@ -18,14 +17,6 @@ export interface ApplicationOptions {
 /** What runs may take to finish before a restart: the wait for it is a person's. */
 const restartDrain = "300ms";
 
-/** What the file exports. Errors: TUNTAS_APP_FAILED, TUNTAS_TYPESCRIPT_UNSUPPORTED, the application's own. */
-export async function loadModule(file: string): Promise<Readonly<Record<string, unknown>>> {
-  return import(pathToFileURL(file).href).catch((cause: unknown) => {
-    if (isTuntasError(cause)) throw cause;
-    throw explainLoad(file, cause);
-  });
-}
-
 /** The application that the file exports. Errors: TUNTAS_APP_MISSING, and those of `loadModule`. */
 async function load(file: string): Promise<AppDefinition> {
   const module = (await loadModule(file)) as { default?: AppDefinition };
@@ -33,24 +24,6 @@ async function load(file: string): Promise<AppDefinition> {
   throw cliErrors.error(
     "TUNTAS_APP_MISSING",
     `${file} exports ${typeof module.default} as its default, expected an application`,
-  );
-}
-
-function explainLoad(file: string, cause: unknown): Error {
-  const { code, stack, message } = cause as NodeJS.ErrnoException;
-  if (code === "ERR_UNKNOWN_FILE_EXTENSION" && /^\.[cm]?tsx?$/.test(extname(file))) {
-    return cliErrors.error(
-      "TUNTAS_TYPESCRIPT_UNSUPPORTED",
-      `Node ${process.versions.node} cannot run ${file}`,
-      { cause },
-    );
-  }
-  // The first line of a syntax error's stack is its file and line.
-  const place = cause instanceof SyntaxError ? `${stack?.split("\n")[0]}: ` : "";
-  return cliErrors.error(
-    "TUNTAS_APP_FAILED",
-    `${file} could not be loaded: ${place}${message ?? String(cause)}`,
-    { cause },
   );
 }
 

@@ -3,9 +3,10 @@
 // the channel closes and the child goes too.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { basename, dirname } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeLog, runUntilSignal } from "tuntas";
+import { databaseOfEnvironment } from "../session.ts";
 import type { ApplicationOptions } from "./application.ts";
 import { watchSources } from "./watch.ts";
 
@@ -42,7 +43,6 @@ async function end(child: ChildProcess, patienceMs: number): Promise<void> {
 
 /** Runs until a signal. */
 export async function superviseApplication(options: ApplicationOptions): Promise<undefined> {
-  process.env.TUNTAS_LOG_LEVEL ??= "warn";
   let stopping = false;
   let child = launch();
   let restarting: Promise<void> = Promise.resolve();
@@ -65,6 +65,7 @@ export async function superviseApplication(options: ApplicationOptions): Promise
 
   const watcher = await watchSources(
     dirname(options.file),
+    resolve(databaseOfEnvironment().dataDir),
     (name) => (restarting = restarting.then(() => restart(name))),
   );
   say(`watching ${dirname(options.file)} for ${basename(options.file)}`);

@@ -9,17 +9,19 @@ const sourceExtensions = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", 
 // An editor writes a file in several steps.
 const quietMs = 60;
 
-async function* foldersOf(root: string): AsyncGenerator<string> {
+async function* foldersOf(root: string, except: string): AsyncGenerator<string> {
+  if (root === except) return;
   yield root;
   for (const entry of await readdir(root, { withFileTypes: true }).catch(() => [])) {
     if (entry.isDirectory() && !entry.name.startsWith(".") && !notSource.has(entry.name))
-      yield* foldersOf(join(root, entry.name));
+      yield* foldersOf(join(root, entry.name), except);
   }
 }
 
-/** Calls `onChange` with a changed file's name, once for changes that come together. */
+/** Calls `onChange` with a changed file's name, once for changes that come together. The data directory is left out. */
 export async function watchSources(
   root: string,
+  dataDir: string,
   onChange: (name: string) => void,
 ): Promise<{ close(): void }> {
   const watchers = new Map<string, FSWatcher>();
@@ -35,7 +37,7 @@ export async function watchSources(
 
   /** Watches the folders that are new. */
   async function cover(): Promise<void> {
-    for await (const folder of foldersOf(root)) {
+    for await (const folder of foldersOf(root, dataDir)) {
       if (watchers.has(folder)) continue;
       const watcher = watch(
         folder,

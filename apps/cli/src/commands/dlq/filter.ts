@@ -1,7 +1,8 @@
 // Which dead letters: the options that the commands of this group share.
+import type { Platform } from "tuntas";
 import type { DeadPlace, TriageFilter } from "tuntas/queue";
 import type { Call, OptionSpec } from "../../command.ts";
-import { actorOption, scopeOptions } from "../../session.ts";
+import { actorOption, findQueue, scopeOf, scopeOptions } from "../../session.ts";
 
 export const filterOptions: Readonly<Record<string, OptionSpec>> = {
   queue: {
@@ -70,4 +71,10 @@ export function selectionOf(call: Call): TriageFilter {
   const chosen = Object.values(filter).some((value) => value !== undefined);
   if (!chosen && !call.flag("all")) throw call.wrong("say which (--queue, --code, --id, …), or --all");
   return filter;
+}
+
+/** A mistyped queue has nothing that waits, and would look like good news. Errors: TUNTAS_QUEUE_MISSING. */
+export async function checkQueue(platform: Platform, call: Call): Promise<void> {
+  const name = call.text("queue");
+  if (name !== undefined) await findQueue(platform, scopeOf(call), name);
 }

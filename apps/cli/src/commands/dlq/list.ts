@@ -1,7 +1,7 @@
 import type { Command } from "../../command.ts";
 import { instant, table } from "../../render.ts";
 import { scopeOf, withPlatform } from "../../session.ts";
-import { filterOf, filterOptions } from "./filter.ts";
+import { checkQueue, filterOf, filterOptions } from "./filter.ts";
 
 export const dlqList: Command = {
   name: "dlq list",
@@ -13,7 +13,9 @@ export const dlqList: Command = {
   ],
   no: "something waits for a person",
   run: (call) =>
-    withPlatform(async ({ queues: { triage } }) => {
+    withPlatform(async (platform) => {
+      const { triage } = platform.queues;
+      await checkQueue(platform, call);
       const groups = await triage.groups(scopeOf(call), filterOf(call));
       return {
         document: groups,

@@ -1,7 +1,7 @@
 import type { Command } from "../../command.ts";
 import { cliErrors } from "../../errors.ts";
 import { actorOf, scopeOf, withPlatform } from "../../session.ts";
-import { operationOptions, selectionOf } from "./filter.ts";
+import { checkQueue, operationOptions, selectionOf } from "./filter.ts";
 import { abortOnInterrupt, answerOf } from "./report.ts";
 
 export const dlqReject: Command = {
@@ -28,7 +28,9 @@ export const dlqReject: Command = {
     if (!dryRun && !call.flag("yes"))
       throw cliErrors.error("TUNTAS_CLI_UNCONFIRMED", "`tuntas dlq reject` ends messages for good");
     const limit = call.count("limit");
-    return withPlatform(async ({ queues: { triage } }) => {
+    return withPlatform(async (platform) => {
+      const { triage } = platform.queues;
+      await checkQueue(platform, call);
       const act = { filter, reason, limit, dryRun, actor: actorOf(call), signal: abortOnInterrupt() };
       return answerOf(await triage.reject(scopeOf(call), { ...act, code: call.text("as") }), "rejected");
     });

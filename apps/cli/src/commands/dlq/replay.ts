@@ -1,6 +1,6 @@
 import type { Command } from "../../command.ts";
-import { actorOf, scopeOf, withPlatform } from "../../session.ts";
-import { operationOptions, selectionOf } from "./filter.ts";
+import { actorOf, findQueue, scopeOf, withPlatform } from "../../session.ts";
+import { checkQueue, operationOptions, selectionOf } from "./filter.ts";
 import { abortOnInterrupt, answerOf } from "./report.ts";
 
 export const dlqReplay: Command = {
@@ -33,7 +33,9 @@ export const dlqReplay: Command = {
     const reason = call.required("reason");
     const perSecond = call.count("per-second");
     const limit = call.count("limit");
-    return withPlatform(async ({ queues: { triage, catalog } }) => {
+    return withPlatform(async (platform) => {
+      const { triage } = platform.queues;
+      await checkQueue(platform, call);
       const to = call.text("to");
       const report = await triage.replay(scopeOf(call), {
         filter,
@@ -42,7 +44,7 @@ export const dlqReplay: Command = {
         limit,
         actor: actorOf(call),
         signal: abortOnInterrupt(),
-        destination: to === undefined ? undefined : await catalog.get(scopeOf(call), to),
+        destination: to === undefined ? undefined : await findQueue(platform, scopeOf(call), to),
         dryRun: call.flag("dry-run"),
         effectChecked: call.flag("effect-checked"),
         skipForbidden: call.flag("skip-forbidden"),

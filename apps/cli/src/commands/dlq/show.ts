@@ -1,7 +1,7 @@
 import type { Command } from "../../command.ts";
 import { instant, table } from "../../render.ts";
 import { scopeOf, withPlatform } from "../../session.ts";
-import { filterOf, filterOptions } from "./filter.ts";
+import { checkQueue, filterOf, filterOptions } from "./filter.ts";
 
 export const dlqShow: Command = {
   name: "dlq show",
@@ -17,7 +17,9 @@ export const dlqShow: Command = {
   ],
   no: "there are none",
   run: (call) =>
-    withPlatform(async ({ queues: { triage } }) => {
+    withPlatform(async (platform) => {
+      const { triage } = platform.queues;
+      await checkQueue(platform, call);
       const page = {
         after: String(call.count("after", [0, Number.MAX_SAFE_INTEGER]) ?? 0),
         limit: call.count("limit", [1, 1000]) ?? 20,

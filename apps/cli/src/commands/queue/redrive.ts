@@ -4,7 +4,7 @@ import type { MoveTask, QueueRecord } from "tuntas/queue";
 import type { Command } from "../../command.ts";
 import { cliErrors } from "../../errors.ts";
 import { plural } from "../../render.ts";
-import { actorOf, actorOption, scopeOf, scopeOptions, withQueue } from "../../session.ts";
+import { actorOf, actorOption, findQueue, scopeOf, scopeOptions, withQueue } from "../../session.ts";
 
 const lookMs = 100;
 
@@ -33,9 +33,9 @@ export const queueRedrive: Command = {
   no: "there is no such queue, a move runs already, or it failed",
   run: (call) =>
     withQueue(call, async (platform, source) => {
-      const { catalog, moves } = platform.queues;
+      const { moves } = platform.queues;
       const to = call.text("to");
-      const destination = to === undefined ? undefined : await catalog.get(scopeOf(call), to);
+      const destination = to === undefined ? undefined : await findQueue(platform, scopeOf(call), to);
       const begun = await moves.start(source, {
         destination,
         perSecond: call.count("per-second", [1, 500]),

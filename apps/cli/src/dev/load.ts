@@ -1,0 +1,60 @@
+// Loads a file that a command was given, and says in words for a person why it could not: not there, not runnable,
+// broken, and at which line.
+import { existsSync, statSync } from "node:fs";
+import { extname, sep } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { isTuntasError, TuntasError } from "tuntas";
+import { cliErrors } from "../errors.ts";
+
+/** Errors: TUNTAS_FILE_MISSING. */
+export function requireFile(file: string): void {
+  const fail = (what: string) => cliErrors.error("TUNTAS_FILE_MISSING", `${file} ${what}`);
+  if (!existsSync(file)) throw fail("does not exist");
+  if (!statSync(file).isFile()) throw fail("is a folder, expected a file");
+}
+
+/** What the file exports. Errors: TUNTAS_FILE_MISSING, TUNTAS_APP_FAILED, TUNTAS_TYPESCRIPT_UNSUPPORTED, its own. */
+export async function loadModule(file: string): Promise<Readonly<Record<string, unknown>>> {
+  requireFile(file);
+  return import(pathToFileURL(file).href).catch((cause: unknown) => {
+    throw isTuntasError(cause) ? withPlace(cause) : explainLoad(file, cause);
+  });
+}
+
+const ownFolder = fileURLToPath(new URL("../../../..", import.meta.url));
+
+/** The first file and line of a stack that is not Node's and not ours. */
+function placeIn(stack: string | undefined): string | undefined {
+  const places = [...(stack ?? "").matchAll(/((?:file:\/\/)?\/[^\s()]+?:\d+)(?::\d+)?\)?$/gm)].map(
+    ([, at]) => at!,
+  );
+  const paths = places.map((at) => (at.startsWith("file:") ? decodeURIComponent(new URL(at).pathname) : at));
+  return paths.find((path) => !path.startsWith(ownFolder) && !path.includes(`${sep}node_modules${sep}`));
+}
+
+/** The error of a declaration, with the line that declares. */
+function withPlace(error: TuntasError): TuntasError {
+  const place = placeIn(error.stack);
+  const { meaning, remedy, retryable } = { meaning: "", ...error };
+  const message = place === undefined ? error.message : `${place}: ${error.message}`;
+  return new TuntasError(
+    error.code,
+    message,
+    { meaning, remedy, retryable },
+    { cause: error, details: error.details },
+  );
+}
+
+function explainLoad(file: string, cause: unknown): Error {
+  const { code, stack, message } = cause as NodeJS.ErrnoException;
+  if (code === "ERR_UNKNOWN_FILE_EXTENSION" && /^\.[cm]?tsx?$/.test(extname(file))) {
+    return cliErrors.error(
+      "TUNTAS_TYPESCRIPT_UNSUPPORTED",
+      `Node ${process.versions.node} cannot run ${file}`,
+      { cause },
+    );
+  }
+  const kind = cause instanceof SyntaxError ? "SyntaxError: " : "";
+  const text = `${file} could not be loaded: ${placeIn(stack) ?? file}: ${kind}${message ?? String(cause)}`;
+  return cliErrors.error("TUNTAS_APP_FAILED", text, { cause });
+}

@@ -37,9 +37,9 @@ import { workflowStarter } from "./workflow/client/target.ts";
 import { activityKey, ownKey } from "./workflow/worker/index.ts";
 
 export interface PlatformOptions {
-  /** The database; where undefined, the embedded server under `dataDir`. */
+  /** The database. Where neither this nor `dataDir` is given: DATABASE_URL, else the embedded server. */
   readonly databaseUrl?: string | undefined;
-  /** Where the embedded server keeps its data; `.tuntas` below the working directory by default. */
+  /** Where the embedded server keeps its data: TUNTAS_DATA_DIR by default, else `.tuntas` below the working directory. */
   readonly dataDir?: string;
   readonly schema?: string;
   /** What the process is called in the list of processes. */
@@ -81,16 +81,21 @@ export interface Platform {
 
 const orphanSweepMs = 5000;
 
+/** What the options leave open, the environment decides. */
+function addressOf({ databaseUrl, dataDir }: PlatformOptions): { url: string } | { dataDir: string } {
+  const { DATABASE_URL, TUNTAS_DATA_DIR } = process.env;
+  const url = databaseUrl ?? (dataDir === undefined ? DATABASE_URL || undefined : undefined);
+  return url === undefined ? { dataDir: dataDir ?? (TUNTAS_DATA_DIR || ".tuntas") } : { url };
+}
+
 async function openDatabaseOf(
   options: PlatformOptions,
   log: Log,
 ): Promise<{ database: Database; detach: () => Promise<void> }> {
-  const embedded =
-    options.databaseUrl === undefined
-      ? await attachEmbedded({ dataDir: options.dataDir ?? ".tuntas" })
-      : undefined;
+  const address = addressOf(options);
+  const embedded = "url" in address ? undefined : await attachEmbedded(address);
   const database = await openDatabase({
-    url: embedded?.url ?? options.databaseUrl!,
+    url: "url" in address ? address.url : embedded!.url,
     ...(options.schema !== undefined && { schema: options.schema }),
     ...(options.handlerConnectionsMax !== undefined && {
       handlerConnectionsMax: options.handlerConnectionsMax,

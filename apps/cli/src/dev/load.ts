@@ -1,7 +1,7 @@
 // Loads a file that a command was given, and says in words for a person why it could not: not there, not runnable,
 // broken, and at which line.
 import { existsSync, statSync } from "node:fs";
-import { extname, sep } from "node:path";
+import { extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isTuntasError, TuntasError } from "tuntas";
 import { cliErrors } from "../errors.ts";
@@ -17,24 +17,26 @@ export function requireFile(file: string): void {
 export async function loadModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   requireFile(file);
   return import(pathToFileURL(file).href).catch((cause: unknown) => {
-    throw isTuntasError(cause) ? withPlace(cause) : explainLoad(file, cause);
+    throw isTuntasError(cause) ? withPlace(file, cause) : explainLoad(file, cause);
   });
 }
 
 const ownFolder = fileURLToPath(new URL("../../../..", import.meta.url));
 
-/** The first file and line of a stack that is not Node's and not ours. */
-function placeIn(stack: string | undefined): string | undefined {
-  const places = [...(stack ?? "").matchAll(/((?:file:\/\/)?\/[^\s()]+?:\d+)(?::\d+)?\)?$/gm)].map(
-    ([, at]) => at!,
+/** Where a stack went through the file, else the first place that is neither Node's nor ours. */
+function placeIn(stack: string | undefined, file: string): string | undefined {
+  const frames = (stack ?? "").matchAll(/(?:^|at |\()((?:file:\/\/)?\/[^\s()]+?:\d+)(?::\d+)?\)?$/gm);
+  const paths = [...frames].map(([, at]) =>
+    at!.startsWith("file:") ? decodeURIComponent(new URL(at!).pathname) : at!,
   );
-  const paths = places.map((at) => (at.startsWith("file:") ? decodeURIComponent(new URL(at).pathname) : at));
-  return paths.find((path) => !path.startsWith(ownFolder) && !path.includes(`${sep}node_modules${sep}`));
+  return (
+    paths.find((path) => path.startsWith(`${file}:`)) ?? paths.find((path) => !path.startsWith(ownFolder))
+  );
 }
 
 /** The error of a declaration, with the line that declares. */
-function withPlace(error: TuntasError): TuntasError {
-  const place = placeIn(error.stack);
+function withPlace(file: string, error: TuntasError): TuntasError {
+  const place = placeIn(error.stack, file);
   const { meaning, remedy, retryable } = { meaning: "", ...error };
   const message = place === undefined ? error.message : `${place}: ${error.message}`;
   return new TuntasError(
@@ -55,6 +57,6 @@ function explainLoad(file: string, cause: unknown): Error {
     );
   }
   const kind = cause instanceof SyntaxError ? "SyntaxError: " : "";
-  const text = `${file} could not be loaded: ${placeIn(stack) ?? file}: ${kind}${message ?? String(cause)}`;
+  const text = `${file} could not be loaded: ${placeIn(stack, file) ?? file}: ${kind}${message ?? String(cause)}`;
   return cliErrors.error("TUNTAS_APP_FAILED", text, { cause });
 }

@@ -133,6 +133,28 @@ create table tuntas.command (
   constraint command_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'rejected'::text])))
 );
 
+create table tuntas.compensation (
+  id bigint generated always as identity not null,
+  work text not null,
+  name text not null,
+  key text not null,
+  input text not null,
+  state text not null,
+  attempts integer default 0 not null,
+  fence bigint,
+  deadline timestamp with time zone,
+  failure_code text,
+  failure_message text,
+  settled_by text,
+  created_at timestamp with time zone not null,
+  completed_at timestamp with time zone,
+  constraint compensation_work_name_key_key UNIQUE (work, name, key),
+  constraint compensation_pkey PRIMARY KEY (id),
+  constraint compensation_check CHECK (((completed_at IS NOT NULL) = (state = 'done'::text))),
+  constraint compensation_check1 CHECK (((deadline IS NOT NULL) = (state = 'running'::text))),
+  constraint compensation_state_check CHECK ((state = ANY (ARRAY['registered'::text, 'running'::text, 'parked'::text, 'done'::text])))
+);
+
 create table tuntas.consumer (
   process_id bigint not null,
   queue_id integer not null,
@@ -751,6 +773,10 @@ CREATE INDEX audit_subject ON tuntas.audit USING btree (subject, id);
 CREATE INDEX bundle_queue ON tuntas.bundle USING btree (queue_id);
 
 CREATE INDEX command_expires ON tuntas.command USING btree (expires_at);
+
+CREATE INDEX compensation_open ON tuntas.compensation USING btree (work, id) WHERE (state <> 'done'::text);
+
+CREATE INDEX compensation_parked ON tuntas.compensation USING btree (id) WHERE (state = 'parked'::text);
 
 CREATE INDEX consumer_queue ON tuntas.consumer USING btree (queue_id);
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { claimLease, effect, provider, reserve } from "tuntas/ledger";
+import { claimLease, compensation, effect, provider, registerCompensation, reserve } from "tuntas/ledger";
 import { add } from "tuntas/outbox";
 import { household, type Household } from "./household.fixture.ts";
 
@@ -209,4 +209,28 @@ test("R-01 R-02 R-15 reconcile and discrepancy: run, approve, repair once; each 
   expect(await recorded("discrepancy.repair")).toMatchObject([
     { actor: "bob", subject: `discrepancy ${first!.id}` },
   ]);
+});
+
+test("P-37 compensation: a parked undo is listed with its failure, and put back or settled with a reason", async () => {
+  const undo = compensation({ name: "refund", undo: async () => undefined });
+  for (const key of ["a", "b"])
+    await registerCompensation(client, undo, { work: "order o1", key, input: {} });
+  await client.query(
+    "update tuntas.compensation set state = 'parked', failure_code = 'TOO_OLD', failure_message = 'no refund'",
+  );
+  const { status, document } = await home.json(["compensation", "list"]);
+  expect(status).toBe(1);
+  const [second, first] = document as { id: string }[];
+  expect(document).toMatchObject([{ key: "b", failureCode: "TOO_OLD" }, { key: "a" }]);
+  expect((await home.json(["compensation", "settle", second!.id, ...act])).document).toMatchObject({
+    state: "done",
+    settledBy: "ada: see ticket 7",
+  });
+  expect((await home.json(["compensation", "retry", first!.id, ...act])).document).toMatchObject({
+    state: "registered",
+  });
+  expect((await home.run(["compensation", "retry", first!.id, ...act])).stderr).toContain(
+    "TUNTAS_COMPENSATION_STATE",
+  );
+  expect((await home.json(["compensation", "list", "--work", "order o1"])).status).toBe(0);
 });

@@ -88,6 +88,14 @@ export const ledgerErrors = catalogue({
     meaning: "A lease was to be taken from its holder, but nobody holds it.",
     remedy: "See who holds what with `tuntas lease list`.",
   },
+  TUNTAS_COMPENSATION_MISSING: {
+    meaning: "An undo is registered that nobody has declared where the work was to be undone.",
+    remedy: "Give it to `compensate`, with its old name; then `tuntas compensation retry ID`.",
+  },
+  TUNTAS_COMPENSATION_STATE: {
+    meaning: "The undo is not parked, or does not exist.",
+    remedy: "List those that wait for a person with `tuntas compensation list`.",
+  },
   TUNTAS_REPAIR_UNAPPROVED: {
     meaning: "A repair was asked for that nobody has approved.",
     remedy: "Approve the discrepancy first, with a name and a reason.",

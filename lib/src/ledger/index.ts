@@ -41,6 +41,22 @@ export { listLeases } from "./lease/store.ts";
 export type { LeaseFilter, LeaseRow } from "./lease/store.ts";
 export { underLease } from "./lease/hold.ts";
 export type { LeasedAnswer, LeasedWork } from "./lease/hold.ts";
+export { compensation } from "./compensation/contract.ts";
+export type {
+  CompensateAnswer,
+  Compensation,
+  CompensationOptions,
+  CompensationRow,
+  UndoContext,
+} from "./compensation/contract.ts";
+export {
+  compensate,
+  forgetCompensations,
+  registerCompensation,
+  retryCompensation,
+  settleCompensation,
+} from "./compensation/run.ts";
+export { listCompensations } from "./compensation/store.ts";
 export { timing } from "./timing/declaration.ts";
 export type { TimingDefinition } from "./timing/declaration.ts";
 export { checkTiming } from "./timing/check.ts";

@@ -28,6 +28,14 @@ export const ledgerSignals = signals({
   },
   "reservation.expired": { meaning: "Reservations ran out.", fields: { count: "how many" } },
   "lease.lost": { meaning: "An owner lost its lease while it worked.", fields: { name: "the lease's name" } },
+  "compensation.done": {
+    meaning: "What a step had done was undone.",
+    fields: { name: "the compensation's name", work: "whose step it was" },
+  },
+  "compensation.parked": {
+    meaning: "An undo failed and waits for a person, and with it everything that the work did before.",
+    fields: { name: "the compensation's name", work: "whose step it was", code: "why" },
+  },
   "reconciliation.run": {
     meaning: "A reconciliation ended.",
     fields: { name: "its name", compared: "how many pairs", found: "how many differ" },
@@ -78,6 +86,16 @@ export const ledgerMetrics = metrics({
     meaning: "Leases that were lost while their owner worked.",
     labels: ["name"],
     from: [{ signal: "lease.lost" }],
+  },
+  tuntas_compensations_total: {
+    kind: "counter",
+    meaning: "Undos of steps: done, or parked because they failed.",
+    labels: ["name", "outcome"],
+    from: [
+      { signal: "compensation.done", fixed: { outcome: "done" } },
+      { signal: "compensation.parked", fixed: { outcome: "parked" } },
+    ],
+    kept: true,
   },
   tuntas_discrepancies: {
     kind: "gauge",

@@ -1,6 +1,8 @@
 // The command table, in the order of the help.
 import type { Command } from "../command.ts";
 import { check } from "./check.ts";
+import { compensationRetry, compensationSettle } from "./compensation/decide.ts";
+import { compensationList } from "./compensation/list.ts";
 import { dev } from "./dev.ts";
 import { discrepancyApprove, discrepancyDismiss } from "./discrepancy/decide.ts";
 import { discrepancyList } from "./discrepancy/list.ts";
@@ -72,6 +74,9 @@ export const commands: readonly Command[] = [
   effectShow,
   effectAsk,
   effectSettle,
+  compensationList,
+  compensationRetry,
+  compensationSettle,
   reservationList,
   reservationRelease,
   leaseList,

@@ -1,6 +1,6 @@
 // From an HTTP request to a reply: which protocol, which service, which operation; and every fault as a coded error.
 import type { IncomingHttpHeaders } from "node:http";
-import { identify } from "./identity.ts";
+import type { Authentication, Caller } from "./authentication.ts";
 import { decodeJson, fault, jsonType, renderJson, renderJsonError } from "./protocol/json.ts";
 import * as query from "./protocol/query.ts";
 import type { Call, Operation, Rooms, Service } from "./wire.ts";
@@ -56,9 +56,15 @@ function firstOf(header: string | string[] | undefined): string | undefined {
 
 const traceForm = /^[\x20-\x7e]{1,1024}$/;
 
+/** A request of somebody who is known. */
+interface Asked {
+  readonly request: Request;
+  readonly delivery: Delivery;
+  readonly caller: Caller;
+}
+
 function makeCall(
-  request: Request,
-  delivery: Delivery,
+  { request, delivery, caller }: Asked,
   { protocol, operation }: Pick<Call, "protocol" | "operation">,
 ): Call {
   const { headers, url, origin } = request;
@@ -66,7 +72,7 @@ function makeCall(
   return {
     protocol,
     operation,
-    scope: identify(headers, url),
+    scope: caller.scope,
     origin,
     path: pathOf(url),
     traceHeader: trace !== undefined && traceForm.test(trace) ? trace : undefined,
@@ -91,14 +97,16 @@ export function renderJsonFailure(error: WireError): Reply {
 
 /** The services by their target prefixes, and the one that also speaks the Query protocol. */
 interface Directory {
+  readonly authentication: Authentication;
   readonly byPrefix: ReadonlyMap<string, Service>;
   readonly query: Service & { readonly queryNamespace: string };
 }
 
-function makeDirectory(services: readonly Service[]): Directory {
+function makeDirectory(services: readonly Service[], authentication: Authentication): Directory {
   const speaksQuery = (service: Service): service is Directory["query"] =>
     service.queryNamespace !== undefined;
   return {
+    authentication,
     byPrefix: new Map(services.map((service) => [service.targetPrefix, service])),
     query: services.find(speaksQuery)!,
   };
@@ -108,26 +116,22 @@ function findTarget(
   { byPrefix }: Directory,
   target: string,
   path: string,
-): { operation: Operation; name: string } {
+): { operation: Operation; name: string; service: Service } {
   const dot = target.lastIndexOf(".");
   const service = byPrefix.get(target.slice(0, dot));
   const name = target.slice(dot + 1);
   const operation = service?.operations.get(name);
   if (!operation || !(path === "/" || service!.ownsPath(path))) throw unknownOperation();
-  return { operation, name };
+  return { operation, name, service: service! };
 }
 
-async function answerJson(
-  directory: Directory,
-  request: Request & { readonly target: string },
-  delivery: Delivery,
-): Promise<Reply> {
-  const { operation, name } = findTarget(directory, request.target, pathOf(request.url));
+async function answerJson(directory: Directory, asked: Asked, target: string): Promise<Reply> {
+  const { request, caller } = asked;
+  const path = pathOf(request.url);
+  const { operation, name, service } = findTarget(directory, target, path);
   const input = decodeJson(operation.input, request.body);
-  const result = await operation.run(
-    makeCall(request, delivery, { protocol: "json", operation: name }),
-    input,
-  );
+  directory.authentication.authorize(caller, { service: service.prefix, action: name, path, input });
+  const result = await operation.run(makeCall(asked, { protocol: "json", operation: name }), input);
   return { status: 200, type: jsonType, body: renderJson(result) };
 }
 
@@ -139,12 +143,20 @@ function findAction({ query: service }: Directory, action: string | undefined, p
   throw new WireError(genericErrors.invalidAction, `The action ${action} is not valid for this endpoint.`);
 }
 
-async function answerQuery(directory: Directory, request: Request, delivery: Delivery): Promise<Reply> {
+async function answerQuery(directory: Directory, asked: Asked): Promise<Reply> {
+  const { request, caller } = asked;
+  const path = pathOf(request.url);
   const parameters = query.parseParameters(queryOf(request.url), request.body);
   const action = parameters.get("Action");
-  const operation = findAction(directory, action, pathOf(request.url));
+  const operation = findAction(directory, action, path);
   const input = query.decodeQuery(operation.input, parameters);
-  const call = makeCall(request, delivery, { protocol: "query", operation: action! });
+  directory.authentication.authorize(caller, {
+    service: directory.query.prefix,
+    action: action!,
+    path,
+    input,
+  });
+  const call = makeCall(asked, { protocol: "query", operation: action! });
   const answer = {
     action: action!,
     namespace: directory.query.queryNamespace,
@@ -162,17 +174,24 @@ async function answer(directory: Directory, request: Request, delivery: Delivery
   const type = headers["content-type"];
   const target = firstOf(headers["x-amz-target"]);
   refuseForeignPage(headers);
-  if (target !== undefined && method === "POST" && isJson(type)) {
-    return answerJson(directory, { ...request, target }, delivery);
-  }
+  const caller = await directory.authentication.authenticate(request);
+  const asked = { request, delivery, caller };
+  if (target !== undefined && method === "POST" && isJson(type)) return answerJson(directory, asked, target);
   if (target === undefined && (method === "GET" || (method === "POST" && isForm(type)))) {
-    return answerQuery(directory, request, delivery);
+    return answerQuery(directory, asked);
   }
   throw unknownOperation();
 }
 
-export function makeDispatch(services: readonly Service[], { log }: Pick<Rooms, "log">): Dispatch {
-  const directory = makeDirectory(services);
+export interface DispatchOptions extends Pick<Rooms, "log"> {
+  readonly authentication: Authentication;
+}
+
+export function makeDispatch(
+  services: readonly Service[],
+  { log, authentication }: DispatchOptions,
+): Dispatch {
+  const directory = makeDirectory(services, authentication);
   const { queryNamespace } = directory.query;
 
   function toWireError(cause: unknown, requestId: string): WireError {

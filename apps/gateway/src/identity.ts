@@ -1,6 +1,5 @@
 // Who calls and where: the account and region of the request's SigV4 credential scope. A 12-digit access key id is the
-// account itself, any other is the default account. Signatures are not checked here: this is the one place that sees a
-// request before its operation does, so checking them against configured keys belongs here.
+// account itself, any other is the default account. For where nobody has to have a key: nothing is checked here.
 import type { IncomingHttpHeaders } from "node:http";
 import type { Scope } from "tuntas/queue";
 import { defaultScope } from "tuntas/queue";

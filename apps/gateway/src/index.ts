@@ -1,7 +1,9 @@
 // The door of the gateway: AWS's wire protocols over HTTP, thin over the rooms' clients.
 import type { Platform } from "tuntas";
+import { isLoopback } from "tuntas/access";
 import { makePrometheus } from "tuntas/measure";
 import { defaultScope } from "tuntas/queue";
+import { makeAuthentication } from "./authentication.ts";
 import { makeDispatch } from "./dispatch.ts";
 import type { Listening, Pages } from "./server.ts";
 import { listen } from "./server.ts";
@@ -9,10 +11,13 @@ import { makeSfn } from "./sfn/operations.ts";
 import { makeSqs } from "./sqs/operations.ts";
 
 export interface GatewayOptions {
-  readonly platform: Pick<Platform, "queues" | "workflows" | "log" | "database" | "tally">;
+  readonly platform: Pick<Platform, "queues" | "workflows" | "log" | "database" | "tally" | "access">;
   /** 4566 by default; 0 takes a free one. */
   readonly port?: number;
-  /** 127.0.0.1 by default: the gateway does not check signatures. */
+  /**
+   * 127.0.0.1 by default. Elsewhere each request must be signed with a key, and the gateway does not start before there
+   * is a key or a user.
+   */
   readonly host?: string;
   /** Pages on the same port, asked first. */
   readonly pages?: Pages;
@@ -21,13 +26,16 @@ export interface GatewayOptions {
 export type Gateway = Listening;
 export type { Pages };
 
-/** Errors: TUNTAS_PORT_TAKEN, TUNTAS_PORT_REFUSED. */
+/** Errors: TUNTAS_PORT_TAKEN, TUNTAS_PORT_REFUSED, TUNTAS_ACCESS_OPEN. */
 export async function startGateway({
   platform,
   port = 4566,
   host = "127.0.0.1",
   pages,
 }: GatewayOptions): Promise<Gateway> {
+  const { access, log } = platform;
+  await access.checkHost(host, "TUNTAS_HOST");
+  const authentication = makeAuthentication(access, host);
   const services = [makeSqs(platform), makeSfn(platform)];
   const probe = () => platform.queues.catalog.list(defaultScope, { prefix: "", after: "", limit: 1 });
   const prometheus = makePrometheus(platform);
@@ -35,12 +43,13 @@ export async function startGateway({
     port,
     host,
     pages,
-    dispatch: makeDispatch(services, platform),
+    dispatch: makeDispatch(services, { log, authentication }),
     isReady: () =>
       probe().then(
         () => true,
         () => false,
       ),
+    mayReadMetrics: async (bearer) => isLoopback(host) || (await access.keys.ofBearer(bearer)) !== undefined,
     metrics: async () => ({ type: prometheus.contentType, body: await prometheus.render() }),
   }).catch((cause: unknown) => {
     prometheus.close();

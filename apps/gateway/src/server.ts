@@ -1,6 +1,6 @@
 // The HTTP server: bodies in, replies out, with limits on both. It knows nothing of queues.
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer, STATUS_CODES } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { gatewayErrors } from "./contract.ts";
@@ -24,6 +24,8 @@ export interface ServerOptions {
   readonly dispatch: Dispatch;
   /** Whether the server can do its work. */
   readonly isReady: () => Promise<boolean>;
+  /** Whether who sends this Authorization header may read /metrics. */
+  readonly mayReadMetrics: (authorization: string | undefined) => Promise<boolean>;
   /** The text of /metrics. */
   readonly metrics: () => Promise<Pick<Reply, "type" | "body">>;
   readonly pages?: Pages | undefined;
@@ -127,6 +129,18 @@ async function health(isReady: () => Promise<boolean>): Promise<Reply> {
   return { status, type: "application/json", body: JSON.stringify({ status: text }) };
 }
 
+async function metricsPage(
+  { mayReadMetrics, metrics }: Pick<ServerOptions, "mayReadMetrics" | "metrics">,
+  { authorization }: IncomingHttpHeaders,
+): Promise<Reply> {
+  if (await mayReadMetrics(authorization)) return { status: 200, ...(await metrics()) };
+  const body = JSON.stringify({
+    code: "TUNTAS_ACCESS_UNKNOWN",
+    message: "send Authorization: Bearer ID.SECRET",
+  });
+  return { status: 401, type: "application/json", body };
+}
+
 function cannotListen(cause: NodeJS.ErrnoException, port: number, host: string): Error {
   const options = { cause, details: { port, host } };
   return cause.code === "EADDRINUSE"
@@ -149,11 +163,11 @@ const hostForm = /^[A-Za-z0-9.:_[\]-]+$/;
 
 /** Errors: TUNTAS_PORT_TAKEN, TUNTAS_PORT_REFUSED. */
 export async function listen(options: ServerOptions): Promise<Listening> {
-  const { dispatch, isReady, metrics, pages } = options;
+  const { dispatch, isReady, pages } = options;
   const waiting = new Set<AbortController>();
-  const ownPages: Readonly<Record<string, () => Promise<Reply>>> = {
+  const ownPages: Readonly<Record<string, (headers: IncomingHttpHeaders) => Promise<Reply>>> = {
     [healthPath]: () => health(isReady),
-    [metricsPath]: async () => ({ status: 200, ...(await metrics()) }),
+    [metricsPath]: (given) => metricsPage(options, given),
   };
   let closing = false;
 
@@ -167,7 +181,7 @@ export async function listen(options: ServerOptions): Promise<Listening> {
       headers.host !== undefined && hostForm.test(headers.host) ? headers.host : `${options.host}:${port}`;
     const own = method === "GET" ? ownPages[url] : undefined;
     const reply = own
-      ? await own()
+      ? await own(headers)
       : await dispatch(
           { method, url, headers, body, requestId, origin: `http://${host}` },
           makeDelivery(response, waiting),

@@ -41,6 +41,9 @@ const generic = (shape: string, status: number, queryCode = shape): ErrorKind =>
 export const genericErrors = {
   accessDenied: generic("AccessDeniedException", 403, "AccessDenied"),
   incompleteSignature: generic("IncompleteSignatureException", 403, "IncompleteSignature"),
+  missingToken: generic("MissingAuthenticationTokenException", 403, "MissingAuthenticationToken"),
+  unknownKey: generic("UnrecognizedClientException", 403, "InvalidClientTokenId"),
+  wrongSignature: generic("InvalidSignatureException", 403, "SignatureDoesNotMatch"),
   internal: generic("InternalFailure", 500),
   invalidAction: generic("UnknownOperationException", 400, "InvalidAction"),
   malformedRequest: generic("MalformedHttpRequestException", 400, "InvalidHttpRequest"),
@@ -79,6 +82,8 @@ export interface Operation {
 /** One AWS service: what stands before the dot of X-Amz-Target, and its operations. */
 export interface Service {
   readonly targetPrefix: string;
+  /** What it is called in the scopes of keys. */
+  readonly prefix: "sqs" | "states";
   readonly operations: ReadonlyMap<string, Operation>;
   /** Whether requests to this path are the service's, beside those to the root. */
   readonly ownsPath: (path: string) => boolean;

@@ -1,5 +1,9 @@
 // The command table, in the order of the help.
 import type { Command } from "../command.ts";
+import { alarmList } from "./alarm/list.ts";
+import { alarmRemove } from "./alarm/remove.ts";
+import { alarmShow } from "./alarm/show.ts";
+import { alarmTest } from "./alarm/test.ts";
 import { check } from "./check.ts";
 import { compensationRetry, compensationSettle } from "./compensation/decide.ts";
 import { compensationList } from "./compensation/list.ts";
@@ -20,6 +24,9 @@ import { effectShow } from "./effect/show.ts";
 import { help } from "./help.ts";
 import { leaseFree } from "./lease/free.ts";
 import { leaseList } from "./lease/list.ts";
+import { keyCreate } from "./key/create.ts";
+import { keyList } from "./key/list.ts";
+import { keyRevoke } from "./key/revoke.ts";
 import { messageExplain, messageShow } from "./message/explain.ts";
 import { messagePeek } from "./message/peek.ts";
 import { messageReceive } from "./message/receive.ts";
@@ -41,6 +48,11 @@ import { reconcileRun } from "./reconcile/run.ts";
 import { reservationList } from "./reservation/list.ts";
 import { reservationRelease } from "./reservation/release.ts";
 import { serve } from "./serve.ts";
+import { userAdd } from "./user/add.ts";
+import { userList } from "./user/list.ts";
+import { userPasswd } from "./user/passwd.ts";
+import { userRemove } from "./user/remove.ts";
+import { userRole } from "./user/role.ts";
 import { version } from "./version.ts";
 
 export const commands: readonly Command[] = [
@@ -88,6 +100,18 @@ export const commands: readonly Command[] = [
   discrepancyApprove,
   discrepancyRepair,
   discrepancyDismiss,
+  alarmList,
+  alarmShow,
+  alarmTest,
+  alarmRemove,
+  userAdd,
+  userList,
+  userRole,
+  userPasswd,
+  userRemove,
+  keyCreate,
+  keyList,
+  keyRevoke,
   version,
   help(() => commands),
 ];

@@ -13,7 +13,10 @@ export const portOptions: Readonly<Record<string, OptionSpec>> = {
     value: "PORT",
     meaning: `where the gateway listens; TUNTAS_PORT, else ${portDefault}; 0 takes a free one`,
   },
-  host: { value: "ADDRESS", meaning: "127.0.0.1 by default: whoever reaches it may do everything" },
+  host: {
+    value: "ADDRESS",
+    meaning: "TUNTAS_HOST, else 127.0.0.1; elsewhere a user or a key must be there first",
+  },
 };
 
 /** --port, else TUNTAS_PORT, else 4566. Errors: TUNTAS_CLI_USAGE. */
@@ -25,6 +28,9 @@ export function portOf(call: Call): number {
     `${call.text("port") === undefined ? "TUNTAS_PORT" : "--port"}: expected 0 to 65535, got ${JSON.stringify(value)}`,
   );
 }
+
+/** --host, else TUNTAS_HOST, else this machine alone. */
+export const hostOf = (call: Call): string => call.text("host") ?? (process.env.TUNTAS_HOST || "127.0.0.1");
 
 /** The database in words, without its password. */
 export function databaseName(): string {
@@ -50,7 +56,7 @@ export const serve: Command = {
   async run(call) {
     process.env.TUNTAS_LOG_LEVEL ??= "warn";
     const port = portOf(call);
-    const host = call.text("host") ?? "127.0.0.1";
+    const host = hostOf(call);
     const log = makeLog({}, "stderr");
     const platform = await openPlatform({ ...databaseOfEnvironment(), name: "tuntas serve", log });
     const pages = consolePages({ platform });

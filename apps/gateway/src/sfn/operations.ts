@@ -61,6 +61,7 @@ export function makeSfn(rooms: Rooms): Service {
   };
 
   return {
+    prefix: "states",
     targetPrefix: "AWSStepFunctions",
     operations: new Map(Object.entries(operations)),
     ownsPath: () => false,

@@ -61,6 +61,7 @@ export function makeSqs(rooms: Rooms): Service {
   };
 
   return {
+    prefix: "sqs",
     targetPrefix: "AmazonSQS",
     operations: new Map(Object.entries(operations)),
     ownsPath: isQueuePath,

@@ -1,7 +1,7 @@
 // The asking side: people, their sessions, keys of machines, what is sensitive, and the record of acts.
 import type { Sql } from "../pg/contract.ts";
 import type { Runner } from "../pg/join.ts";
-import type { AuditEntry } from "./contract.ts";
+import type { AuditEntry, AuditFilter, AuditRecord } from "./contract.ts";
 import { accessErrors } from "./contract.ts";
 import { isLoopback } from "./http.ts";
 import type { Keys } from "./keys.ts";
@@ -21,6 +21,11 @@ export interface Access {
   checkHost(host: string, variable: string): Promise<void>;
   /** Puts an act on the record; give the act's own transaction where there is one. */
   audit(entry: AuditEntry, sql?: Runner): Promise<void>;
+  /** What was done, the newest first; the next page comes before the last one's id. */
+  record(
+    filter: AuditFilter,
+    page: { readonly before?: string | undefined; readonly limit: number },
+  ): Promise<AuditRecord[]>;
   /** The sensitive paths of a queue's or a workflow's payloads, as declared. */
   sensitivePaths(kind: "queue" | "workflow", name: string): Promise<readonly Path[]>;
   declareSensitive(kind: "queue" | "workflow", of: ReadonlyMap<string, readonly Path[]>): Promise<void>;
@@ -33,6 +38,8 @@ export interface AccessOptions {
 }
 
 const freshMs = 3000;
+/** Above every id. */
+const newest = "9223372036854775807";
 
 export function makeAccess({ database, installationSecret }: AccessOptions): Access {
   let counted: Promise<{ users: number; keys: number }> | undefined;
@@ -63,6 +70,7 @@ export function makeAccess({ database, installationSecret }: AccessOptions): Acc
       );
     },
     audit: async (entry, sql = database) => void (await store.insertAudit(sql, entry)),
+    record: (filter, { before = newest, limit }) => store.listRecord(database, filter, { before, limit }),
     sensitivePaths: (kind, name) => store.sensitivePaths(database, kind, name),
     declareSensitive: async (kind, of) =>
       void (of.size > 0 && (await store.declareSensitive(database, kind, of))),

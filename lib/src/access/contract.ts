@@ -62,6 +62,27 @@ export interface AuditEntry {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** An act as it stands on the record. */
+export interface AuditRecord {
+  readonly id: string;
+  readonly atMs: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly reason: string | null;
+  /** JSON text. */
+  readonly details: string;
+}
+
+/** Which acts; all that is given must hold. */
+export interface AuditFilter {
+  /** Part of actor, action, subject or reason. */
+  readonly search?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly subject?: string | undefined;
+}
+
 export const accessErrors = catalogue({
   TUNTAS_ACCESS_OPEN: {
     meaning: "The server was to listen beyond this machine while anybody who reaches it could do everything.",

@@ -34,6 +34,7 @@ export const permissions = {
   "batch.change": { meaning: "start, pause or abort a batch or backfill", roles: operators },
   "outbox.return": { meaning: "put parked announcements back", roles: operators },
   "effect.settle": { meaning: "say what became of an unknown side effect", roles: both },
+  "reservation.release": { meaning: "give a reservation or a lease back for its holder", roles: operators },
   "discrepancy.decide": { meaning: "approve or dismiss a repair", roles: approvers },
   "operation.run": { meaning: "plan and run an operation", roles: operators },
   "operation.approve": { meaning: "approve an operation that needs a second person", roles: approvers },

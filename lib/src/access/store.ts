@@ -3,7 +3,7 @@ import { writeAudit } from "../engine/audit.ts";
 import type { Sql } from "../pg/contract.ts";
 import { statement } from "../pg/database.ts";
 import type { Runner } from "../pg/join.ts";
-import type { AuditEntry, Key, Role, Session, User } from "./contract.ts";
+import type { AuditEntry, AuditFilter, AuditRecord, Key, Role, Session, User } from "./contract.ts";
 
 const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
 
@@ -172,6 +172,28 @@ export const keepSecret = async (sql: Runner, fresh: Buffer): Promise<Buffer | u
 
 export const insertAudit = (sql: Runner, { actor, from, action, subject, reason, details }: AuditEntry) =>
   writeAudit(sql, { actor, action, subject, reason: reason ?? null, details: { from, ...details } });
+
+const recordText = statement(
+  `select id::text, ${ms("at")} as "atMs", actor, action, subject, reason, details from tuntas.audit
+   where id < $1 and ($2::text is null or actor = $2) and ($3::text is null or action = $3) and ($4::text is null or subject = $4)
+     and ($5::text is null or position(lower($5) in lower(concat_ws(' ', actor, action, subject, reason))) > 0)
+   order by id desc limit $6`,
+);
+
+/** The record, the newest act first, before the act `before`. */
+export const listRecord = (
+  sql: Runner,
+  { search, actor, action, subject }: AuditFilter,
+  { before, limit }: { before: string; limit: number },
+) =>
+  sql.run<AuditRecord & {}>(recordText, [
+    before,
+    actor ?? null,
+    action ?? null,
+    subject ?? null,
+    search ?? null,
+    limit,
+  ]);
 
 const sensitiveText = statement("select paths from tuntas.access_sensitive where kind = $1 and name = $2");
 export const sensitivePaths = async (sql: Runner, kind: string, name: string): Promise<string[]> =>

@@ -59,7 +59,7 @@ export const serve: Command = {
     const host = hostOf(call);
     const log = makeLog({}, "stderr");
     const platform = await openPlatform({ ...databaseOfEnvironment(), name: "tuntas serve", log });
-    const pages = consolePages({ platform });
+    const pages = consolePages({ platform, host });
     const gateway = await startGateway({ platform, port, host, pages }).catch(async (cause: unknown) => {
       await platform.close();
       throw cause;

@@ -29,7 +29,7 @@ async function load(file: string): Promise<AppDefinition> {
 
 async function openGateway(running: RunningApp, { port, host }: ApplicationOptions): Promise<Gateway> {
   const { platform } = running;
-  return startGateway({ platform, port, host, pages: consolePages({ platform }) }).catch(
+  return startGateway({ platform, port, host, pages: consolePages({ platform, host }) }).catch(
     async (cause: unknown) => {
       await running.stop();
       throw cause;

@@ -1,21 +1,27 @@
 // The console's API as types, which its server and its pages share. A read is `GET /console/api/NAME?…`, an act is
 // `POST /console/api/NAME` with a JSON body.
 import type { None } from "./basics.ts";
+import type { DeadLetterActs, DeadLetterReads } from "./dead-letters.ts";
 import type { HomeView } from "./home.ts";
 import type { QueueActs, QueueReads } from "./queues.ts";
-import type { SessionView } from "./session.ts";
+import type { RecordReads } from "./record.ts";
+import type { SafetyActs, SafetyReads } from "./safety.ts";
+import type { SeriesReads } from "./series.ts";
 
 export type * from "./basics.ts";
+export type * from "./dead-letters.ts";
 export type * from "./home.ts";
 export type * from "./queues.ts";
+export type * from "./record.ts";
+export type * from "./safety.ts";
+export type * from "./series.ts";
 export type * from "./session.ts";
 
-export interface Reads extends QueueReads {
-  session: { query: None; answer: SessionView };
+export interface Reads extends QueueReads, DeadLetterReads, SafetyReads, RecordReads, SeriesReads {
   home: { query: None; answer: HomeView };
 }
 
-export interface Acts extends QueueActs {}
+export interface Acts extends QueueActs, DeadLetterActs, SafetyActs {}
 
 export type ReadName = keyof Reads;
 export type ActName = keyof Acts;

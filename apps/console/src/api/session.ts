@@ -2,6 +2,8 @@
 export interface SessionView {
   readonly name: string;
   readonly role: string;
+  /** Whether there is a session that can be ended. */
+  readonly signedIn: boolean;
   /** The acts that the role allows. */
   readonly acts: readonly string[];
   readonly token: string;

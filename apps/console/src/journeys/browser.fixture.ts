@@ -51,6 +51,7 @@ export async function openBrowser(base: string): Promise<Visitor> {
     async visit(address, options = {}) {
       const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, ...options });
       const page = await context.newPage();
+      page.setDefaultTimeout(15_000);
       const complaints: string[] = [];
       page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
       page.on("pageerror", (error) => complaints.push(String(error)));

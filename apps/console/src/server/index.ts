@@ -3,14 +3,14 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 import { isTuntasError } from "tuntas";
+import { accessErrors, isLoopback, isLoopbackName, makeGuard, securityHeaders } from "tuntas/access";
 import { consoleErrors } from "../contract.ts";
-import { localAccess, type Access, type Who } from "./access.ts";
 import { problemOf, writeJson, writeProblem } from "./http/answer.ts";
 import { loadAssets } from "./http/assets.ts";
 import { readJson } from "./http/body.ts";
-import { checkHost, makeTokens, securityHeaders } from "./http/security.ts";
-import type { ConsolePlatform } from "./needs.ts";
+import type { ConsolePlatform, Needs } from "./needs.ts";
 import { makeRoutes } from "./routes.ts";
+import { makeDoor, viewOf } from "./session.ts";
 import { makeShared } from "./shared.ts";
 
 /** Answers what is the console's; false for what is not. */
@@ -18,7 +18,10 @@ export type ConsolePages = (request: IncomingMessage, response: ServerResponse) 
 
 export interface ConsoleOptions {
   readonly platform: ConsolePlatform;
-  readonly access?: Access;
+  /** The address that the server listens at; 127.0.0.1 by default. */
+  readonly host?: string;
+  /** True where people come over TLS. */
+  readonly secure?: boolean;
   /** Further places that the pages link to; label to URL. */
   readonly links?: () => Readonly<Record<string, string>>;
   /** Where the built pages are. */
@@ -33,11 +36,10 @@ const builtPages = (): string => fileURLToPath(new URL("../web/", import.meta.ur
 const wantsPage = ({ method, headers }: IncomingMessage): boolean =>
   (method === "GET" || method === "HEAD") && (headers.accept ?? "").includes("text/html");
 
-function redirect(response: ServerResponse, location: string): void {
-  response.writeHead(302, { ...securityHeaders, location, "cache-control": "no-store" }).end();
-}
+const redirect = (response: ServerResponse, location: string): void =>
+  void response.writeHead(302, { location, "cache-control": "no-store" }).end();
 
-const unknown = () => consoleErrors.error("TUNTAS_CONSOLE_MISSING", "there is no such page");
+const missing = () => consoleErrors.error("TUNTAS_CONSOLE_MISSING", "there is no such page");
 
 /** The version of the package that this is part of. */
 function readVersion(): string {
@@ -52,46 +54,55 @@ function readVersion(): string {
   return "unknown";
 }
 
-export function consolePages(options: ConsoleOptions): ConsolePages {
-  const { platform, access = localAccess, links = () => ({}), webFolder = builtPages() } = options;
-  const assets = loadAssets(webFolder);
-  const tokens = makeTokens();
-  const routes = makeRoutes({
-    platform,
-    access,
-    links,
-    shared: makeShared(),
-    token: tokens.token,
-    version: readVersion(),
-  });
-
-  async function whoIs(request: IncomingMessage): Promise<Who> {
-    const who = await access.whoIs(request);
-    if (who) return who;
-    throw consoleErrors.error("TUNTAS_CONSOLE_UNKNOWN", "nobody is signed in");
-  }
+/** The JSON side: who asks, what, and the answer. */
+function makeApi(needs: Needs, { host, secure }: { readonly host: string; readonly secure: boolean }) {
+  const guard = makeGuard({ access: needs.platform.access, host, secure });
+  const routes = makeRoutes(needs);
+  const door = makeDoor(needs, secure);
+  const admit = ({ method = "GET", headers, socket }: IncomingMessage) =>
+    guard.admit({ method, headers, from: socket.remoteAddress ?? "unknown" });
 
   async function read(name: string, url: URL, request: IncomingMessage, response: ServerResponse) {
+    const admission = await admit(request);
+    if (name === "session") return writeJson(response, viewOf(needs, admission));
     const query = Object.fromEntries(url.searchParams);
-    const { value, ageMs } = await routes.read(name, query, await whoIs(request));
+    const { value, ageMs } = await routes.read(name, query, admission.who);
     writeJson(response, value, { headers: { "x-tuntas-age-ms": String(Math.round(ageMs)) } });
   }
 
   async function act(name: string, request: IncomingMessage, response: ServerResponse) {
-    tokens.check(request);
-    const who = await whoIs(request);
+    if (name === "sign-in") return door.signIn(request, response);
+    if (name === "sign-out") return door.signOut(request, response);
+    const { who } = await admit(request);
     writeJson(response, await routes.act(name, await readJson(request), who));
   }
 
+  return { read, act };
+}
+
+export function consolePages(options: ConsoleOptions): ConsolePages {
+  const { platform, host = "127.0.0.1", secure = false } = options;
+  const { links = () => ({}), webFolder = builtPages() } = options;
+  const assets = loadAssets(webFolder);
+  const api = makeApi({ platform, links, shared: makeShared(), version: readVersion() }, { host, secure });
+  const headers = Object.entries(securityHeaders({ secure }));
+
+  /** A page of another site that had its own name point here gets nothing, not even our pages. */
+  function checkName({ headers }: IncomingMessage): void {
+    if (isLoopback(host) && !isLoopbackName(headers.host))
+      throw accessErrors.error("TUNTAS_ACCESS_HOST", "expected a Host of this machine");
+  }
+
   async function answer(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    checkHost(request);
+    checkName(request);
     const name = apiPath.exec(url.pathname)?.[1];
     const isRead = request.method === "GET" || request.method === "HEAD";
-    if (name !== undefined) return isRead ? read(name, url, request, response) : act(name, request, response);
-    if (!isRead) throw unknown();
-    if (url.pathname === base) return redirect(response, `${base}/`);
+    if (name !== undefined)
+      return isRead ? api.read(name, url, request, response) : api.act(name, request, response);
+    if (!isRead) throw missing();
+    if (url.pathname === base || url.pathname === "/") return redirect(response, `${base}/`);
     if (assets.file(url.pathname.slice(base.length + 1), request, response)) return;
-    if (url.pathname.startsWith(`${base}/api/`) || !wantsPage(request)) throw unknown();
+    if (url.pathname.startsWith(`${base}/api/`) || !wantsPage(request)) throw missing();
     assets.page(request, response);
   }
 
@@ -100,15 +111,15 @@ export function consolePages(options: ConsoleOptions): ConsolePages {
     writeProblem(response, problemOf(cause));
   }
 
+  const isOurs = (path: string, request: IncomingMessage): boolean =>
+    path === base || path.startsWith(`${base}/`) || (path === "/" && wantsPage(request));
+
   return (request, response) => {
     const target = request.url ?? "/";
     if (!URL.canParse(target, "http://console")) return false;
     const url = new URL(target, "http://console");
-    if (url.pathname === "/" && wantsPage(request)) {
-      redirect(response, `${base}/`);
-      return true;
-    }
-    if (url.pathname !== base && !url.pathname.startsWith(`${base}/`)) return false;
+    if (!isOurs(url.pathname, request)) return false;
+    for (const [name, value] of headers) response.setHeader(name, value);
     void answer(url, request, response).catch((cause: unknown) => fail(cause, response));
     return true;
   };

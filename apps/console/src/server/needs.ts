@@ -1,20 +1,18 @@
 // What the routes work with.
 import type { Platform } from "tuntas";
+import type { Act, Who } from "tuntas/access";
 import type { ActName, Acts, ReadName, Reads } from "../api/index.ts";
-import type { Access, Who } from "./access.ts";
 import type { Fields } from "./fields.ts";
 import type { Shared } from "./shared.ts";
 
 export type ConsolePlatform = Pick<
   Platform,
-  "database" | "queues" | "workflows" | "context" | "targets" | "log"
+  "access" | "context" | "database" | "log" | "queues" | "series" | "targets" | "waker" | "workflows"
 >;
 
 export interface Needs {
   readonly platform: ConsolePlatform;
-  readonly access: Access;
   readonly shared: Shared;
-  readonly token: string;
   readonly version: string;
   readonly links: () => Readonly<Record<string, string>>;
 }
@@ -23,7 +21,7 @@ export type ReadHandler<N extends ReadName> = (query: Fields, who: Who) => Promi
 
 export interface ActHandler<N extends ActName> {
   /** What the role must allow. */
-  readonly may: string;
+  readonly may: Act;
   readonly run: (body: Fields, who: Who) => Promise<Acts[N]["answer"]>;
 }
 

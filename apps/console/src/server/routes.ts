@@ -1,12 +1,15 @@
 // Every read and every act by its name. Reads are shared among all who watch; acts are not.
 import type { ActName, ReadName } from "../api/index.ts";
+import { demand, type Who } from "tuntas/access";
 import { consoleErrors } from "../contract.ts";
-import type { Who } from "./access.ts";
 import { makeFields, type Fields } from "./fields.ts";
 import type { ActHandler, ActsOf, Needs, ReadHandler, ReadsOf } from "./needs.ts";
+import { deadLetterActs, deadLetterReads } from "./rooms/dead-letters.ts";
 import { homeReads } from "./rooms/home.ts";
 import { queueActs, queueReads } from "./rooms/queues.ts";
-import { sessionReads } from "./rooms/session.ts";
+import { recordReads } from "./rooms/record.ts";
+import { safetyActs, safetyReads } from "./rooms/safety.ts";
+import { seriesReads } from "./rooms/series.ts";
 
 export interface Routes {
   read(name: string, query: Query, who: Who): Promise<{ readonly value: unknown; readonly ageMs: number }>;
@@ -22,20 +25,21 @@ const keyOf = (name: string, query: Query, { role }: Who): string =>
   JSON.stringify([name, role, Object.entries(query).toSorted(([one], [other]) => (one < other ? -1 : 1))]);
 
 export function makeRoutes(needs: Needs): Routes {
-  const reads: ReadsOf<ReadName> = { ...sessionReads(needs), ...homeReads(needs), ...queueReads(needs) };
-  const acts: ActsOf<ActName> = { ...queueActs(needs) };
-
-  function demand({ name, role }: Who, act: string): void {
-    if (needs.access.may(role, act)) return;
-    throw consoleErrors.error("TUNTAS_CONSOLE_DENIED", `${name} is ${role}, which does not allow ${act}`);
-  }
+  const reads: ReadsOf<ReadName> = {
+    ...homeReads(needs),
+    ...queueReads(needs),
+    ...deadLetterReads(needs),
+    ...safetyReads(needs),
+    ...recordReads(needs),
+    ...seriesReads(needs),
+  };
+  const acts: ActsOf<ActName> = { ...queueActs(needs), ...deadLetterActs(needs), ...safetyActs(needs) };
 
   return {
     async read(name, query, who) {
       if (!Object.hasOwn(reads, name)) throw missing(name);
       demand(who, "view");
       const handler = reads[name as ReadName] as ReadHandler<ReadName>;
-      if (name === "session") return { value: await handler(makeFields(query), who), ageMs: 0 };
       return needs.shared.get(keyOf(name, query, who), () => handler(makeFields(query), who));
     },
     async act(name, body, who) {

@@ -15,7 +15,7 @@ function decisionOf(name: string, rows: readonly ParkedRow[], nowMs: number): De
     owner: null,
     runbook: null,
     ageMs: Math.max(0, nowMs - Math.min(...rows.map((row) => row.parkedAtMs))),
-    action: { label: "Mend and put back", href: pageAt("/outbox", { target: name }) },
+    action: { label: "Mend and put back", href: pageAt("/outbox", { target: name, state: "parked" }) },
   };
 }
 
@@ -25,7 +25,7 @@ export const outbox: Look = {
     const rows = await listParked(platform.database, { rowsMax });
     const byTarget = new Map<string, ParkedRow[]>();
     for (const row of rows) {
-      const name = `${row.target.kind} ${row.target.name}`;
+      const name = `${row.target.kind}:${row.target.name}`;
       byTarget.set(name, [...(byTarget.get(name) ?? []), row]);
     }
     const nowMs = platform.workflows.nowMs();

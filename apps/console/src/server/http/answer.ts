@@ -1,20 +1,14 @@
 // Answers: JSON that nobody stores, and problems with their code (RFC 9457).
 import type { ServerResponse } from "node:http";
 import { isTuntasError } from "tuntas";
+import { statusOf } from "tuntas/access";
 import type { Problem } from "../../api/index.ts";
 import { consoleErrors } from "../../contract.ts";
-import { securityHeaders } from "./security.ts";
 
 const statuses: Readonly<Record<string, number>> = {
   TUNTAS_CONSOLE_REQUEST: 400,
-  TUNTAS_CONSOLE_UNKNOWN: 401,
   TUNTAS_CONSOLE_MISSING: 404,
-  TUNTAS_CONSOLE_HOST: 421,
-  TUNTAS_CONSOLE_FORGED: 403,
-  TUNTAS_CONSOLE_DENIED: 403,
   TUNTAS_CONSOLE_TOO_LARGE: 413,
-  TUNTAS_ACCESS_UNKNOWN: 401,
-  TUNTAS_ACCESS_DENIED: 403,
   TUNTAS_QUEUE_MISSING: 404,
   TUNTAS_DATABASE_UNREACHABLE: 503,
   TUNTAS_DATABASE_BUSY: 503,
@@ -32,7 +26,7 @@ export function problemOf(cause: unknown): Problem {
       status: 500,
     };
   const { code, message, remedy } = cause;
-  return { status: statuses[code] ?? refused, title: code, detail: message, code, remedy };
+  return { status: statusOf(cause) ?? statuses[code] ?? refused, title: code, detail: message, code, remedy };
 }
 
 export function writeJson(
@@ -43,7 +37,6 @@ export function writeJson(
   if (response.destroyed || response.headersSent) return;
   const bytes = Buffer.from(JSON.stringify(body));
   response.writeHead(status, {
-    ...securityHeaders,
     "cache-control": "no-store",
     "content-type": `${type}; charset=utf-8`,
     "content-length": bytes.length,

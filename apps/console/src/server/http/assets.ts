@@ -4,7 +4,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { securityHeaders } from "./security.ts";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -62,7 +61,6 @@ async function write(asset: Asset, request: IncomingMessage, response: ServerRes
   const zips = takesGzip(request) && asset.bytes.length > 1000;
   const bytes = zips ? await (asset.zipped ??= compress(asset.bytes)) : asset.bytes;
   response.writeHead(200, {
-    ...securityHeaders,
     "content-type": asset.type,
     "content-length": bytes.length,
     "cache-control": asset.immutable ? "public, max-age=31536000, immutable" : "no-store",

@@ -29,6 +29,8 @@ function parse(text: string): unknown {
 
 /** Errors: TUNTAS_CONSOLE_TOO_LARGE, TUNTAS_CONSOLE_REQUEST. */
 export async function readJson(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
+  if (!/^application\/json\b/i.test(request.headers["content-type"] ?? ""))
+    throw consoleErrors.error("TUNTAS_CONSOLE_REQUEST", "content-type: expected application/json");
   const value = parse((await readBytes(request)).toString("utf8"));
   if (typeof value === "object" && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;

@@ -3,6 +3,7 @@ import { defaultScope, type LiveState, type QueueRecord, type Scope } from "tunt
 import type { Paged, QueueActs, QueueLimits, QueueReads } from "../../api/index.ts";
 import { consoleErrors } from "../../contract.ts";
 import type { Fields } from "../fields.ts";
+import { makeMasking } from "../masking.ts";
 import type { ActsOf, Needs, ReadsOf } from "../needs.ts";
 
 const pageMax = 200;
@@ -50,19 +51,32 @@ export function queueReads(needs: Needs): ReadsOf<keyof QueueReads> {
       if (!surveyed[0]) throw consoleErrors.error("TUNTAS_CONSOLE_MISSING", `queue ${name} was deleted`);
       return { survey: surveyed[0], record, consumers };
     },
-    async "queue.messages"(query) {
+    async "queue.messages"(query, who) {
       const state = query.oneOf("state", states);
       const after = cursorOf(query);
       const page = { state, limit: pageMax + 1, ...(after !== undefined && { after }) };
-      return paged(await inspector.browse(await queueOf(needs, query), page), pageMax, (last) => last.cursor);
+      const queue = await queueOf(needs, query);
+      const mask = makeMasking(needs, who);
+      const rows = await Promise.all(
+        (await inspector.browse(queue, page)).map(async (row) => ({
+          ...row,
+          body: await mask(queue.name, row.body),
+        })),
+      );
+      return paged(rows, pageMax, (last) => last.cursor);
     },
     async "queue.signs"(query) {
       const { signs } = await inspector.diagnose(await queueOf(needs, query));
       return { signs };
     },
-    async message(query) {
+    async message(query, who) {
       const explanation = await inspector.explain(query.text("id"));
-      if (explanation) return explanation;
+      const mask = makeMasking(needs, who);
+      if (explanation)
+        return {
+          ...explanation,
+          body: await mask(explanation.diedIn ?? explanation.queue, explanation.body),
+        };
       throw consoleErrors.error("TUNTAS_CONSOLE_MISSING", "the message is done, was deleted, or never was");
     },
     processes: () => observer.processes(),

@@ -63,23 +63,27 @@ export async function read<N extends ReadName>(
 
 let session: Promise<SessionView> | undefined;
 
-async function tokenOf(): Promise<string> {
-  session ??= read("session", {}).then(({ value }) => value);
-  return (await session).token;
+/** Who looks. Errors: an ApiError of status 401 where somebody has to sign in first. */
+export function readSession(): Promise<SessionView> {
+  session = ask("session", {}).then((response) => response.json() as Promise<SessionView>);
+  session.catch(() => (session = undefined));
+  return session;
 }
 
-/** Changes something. The token may be that of a server that has been restarted since; then it is asked for once more. */
-export async function act<N extends ActName>(name: N, body: BodyOf<N>): Promise<OutcomeOf<N>> {
-  const post = async () =>
-    ask(name, {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-tuntas-csrf": await tokenOf() },
-      body: JSON.stringify(body),
-    });
-  const response = await post().catch((cause: unknown) => {
-    if (!(cause instanceof ApiError) || !cause.problem.code.endsWith("_FORGED")) throw cause;
-    session = undefined;
-    return post();
+const post = (name: string, body: object, token: string): Promise<Response> =>
+  ask(name, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-tuntas-csrf": token },
+    body: JSON.stringify(body),
   });
-  return (await response.json()) as OutcomeOf<N>;
+
+/** Changes something. */
+export async function act<N extends ActName>(name: N, body: BodyOf<N>): Promise<OutcomeOf<N>> {
+  const { token } = await (session ?? readSession());
+  return (await (await post(name, body, token)).json()) as OutcomeOf<N>;
 }
+
+export const signIn = (name: string, password: string): Promise<Response> =>
+  post("sign-in", { name, password }, "sign-in");
+
+export const signOut = (): Promise<Response> => post("sign-out", {}, "sign-out");

@@ -1,5 +1,6 @@
 // Reads that keep themselves fresh, and acts that refresh them. Polling stops while the tab is hidden.
 import {
+  QueryCache,
   QueryClient,
   useInfiniteQuery,
   useMutation,
@@ -9,6 +10,7 @@ import {
 } from "@tanstack/react-query";
 import type { ActName, AnswerOf, BodyOf, OutcomeOf, Paged, QueryOf, ReadName } from "../../api/index.ts";
 import { act, ApiError, read, type Dated } from "./client.ts";
+import { sessionKey } from "./session.ts";
 
 const everyMs = 2000;
 
@@ -16,7 +18,18 @@ const everyMs = 2000;
 const mayRecover = (cause: unknown): boolean =>
   !(cause instanceof ApiError) || cause.problem.status === 0 || cause.problem.status >= 500;
 
-export const queryClient = new QueryClient({
+/** A session that has ended shows itself at whatever is read next. */
+function onError(cause: unknown): void {
+  if (cause instanceof ApiError && cause.problem.status === 401)
+    void queryClient.resetQueries({ queryKey: sessionKey });
+}
+
+const queryCache = new QueryCache({
+  onError: (cause, query) => query.queryKey[0] !== sessionKey[0] && onError(cause),
+});
+
+export const queryClient: QueryClient = new QueryClient({
+  queryCache,
   defaultOptions: {
     queries: {
       retry: false,

@@ -1,7 +1,15 @@
-import { useRead } from "./hooks.ts";
+// Who looks, and what they may do. The server decides it again at each act.
+import { useQuery } from "@tanstack/react-query";
+import type { SessionView } from "../../api/index.ts";
+import { type ApiError, readSession } from "./client.ts";
 
-/** Whether whoever looks may do this; the server decides it again. */
+export const sessionKey = ["session"];
+
+export const useSession = () =>
+  useQuery<SessionView, ApiError>({ queryKey: sessionKey, queryFn: readSession, staleTime: 60_000 });
+
+/** Whether whoever looks may do this. */
 export function useMay(): (act: string) => boolean {
-  const acts = useRead("session", {}, { everyMs: 60_000 }).data?.value.acts ?? [];
+  const acts = useSession().data?.acts ?? [];
   return (act) => acts.includes(act);
 }

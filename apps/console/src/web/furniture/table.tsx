@@ -46,7 +46,7 @@ function Head<T>({ columns }: { readonly columns: readonly Column<T>[] }) {
         <tr>
           {columns.map((column) => (
             <th key={column.key} scope="col" className={classOf(column)}>
-              {column.head}
+              {column.head || <span className="hidden-text">Act</span>}
             </th>
           ))}
         </tr>
@@ -157,7 +157,7 @@ export function Table<T>(props: TableProps<T>) {
     <div
       className="table-frame"
       data-tall={tall}
-      role="region"
+      role="group"
       aria-label={label}
       tabIndex={0}
       onKeyDown={onKeyDown}

@@ -42,6 +42,46 @@ export const navigation: readonly NavigationEntry[] = [
     key: "p",
     view: lazy(() => import("./processes/index.tsx")),
   },
+  {
+    path: "/dead-letters",
+    title: "Dead letters",
+    group: "Safety",
+    icon: "dead",
+    key: "d",
+    view: lazy(() => import("./dead-letters/index.tsx")),
+  },
+  {
+    path: "/outbox",
+    title: "Outbox",
+    group: "Safety",
+    icon: "outbox",
+    key: "o",
+    view: lazy(() => import("./outbox/index.tsx")),
+  },
+  {
+    path: "/effects",
+    title: "Side effects",
+    group: "Safety",
+    icon: "effect",
+    key: "e",
+    view: lazy(() => import("./effects/index.tsx")),
+  },
+  {
+    path: "/reservations",
+    title: "Reservations and leases",
+    group: "Safety",
+    icon: "reserve",
+    key: "r",
+    view: lazy(() => import("./reservations/index.tsx")),
+  },
+  {
+    path: "/audit",
+    title: "Audit",
+    group: "Record",
+    icon: "audit",
+    key: "u",
+    view: lazy(() => import("./audit/index.tsx")),
+  },
 ];
 
 /** What one gets to from another page. */

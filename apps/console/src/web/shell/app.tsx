@@ -2,6 +2,7 @@ import { Suspense, useEffect, useRef, useState } from "react";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { Route, Router, Switch, useLocation } from "wouter";
 import { queryClient } from "../api/hooks.ts";
+import { useSession } from "../api/session.ts";
 import { useKeys } from "../furniture/keys.ts";
 import { Empty } from "../furniture/notice.tsx";
 import { Page } from "../furniture/page.tsx";
@@ -10,6 +11,7 @@ import { Bar } from "./bar.tsx";
 import { Help } from "./help.tsx";
 import { Side } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
+import { SignIn } from "./sign-in.tsx";
 
 type Overlay = "palette" | "help" | undefined;
 
@@ -77,11 +79,18 @@ function Shell() {
   );
 }
 
+/** The pages for whoever is known, the door for whoever is not. */
+function Entrance() {
+  const session = useSession();
+  if (session.error?.problem.status === 401) return <SignIn />;
+  return <Shell />;
+}
+
 export function App() {
   return (
     <QueryClientProvider client={queryClient}>
       <Router base="/console">
-        <Shell />
+        <Entrance />
       </Router>
     </QueryClientProvider>
   );

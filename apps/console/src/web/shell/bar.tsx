@@ -11,7 +11,7 @@ export interface BarProps {
 export function Bar({ open, onMenu, onGoTo }: BarProps) {
   return (
     <>
-      <div className="bar">
+      <section className="bar" aria-label="Menu bar">
         <Brand />
         <button type="button" className="button" data-kind="quiet" onClick={onGoTo} aria-label="Go to">
           <Icon name="search" />
@@ -27,7 +27,7 @@ export function Bar({ open, onMenu, onGoTo }: BarProps) {
         >
           <Icon name="menu" />
         </button>
-      </div>
+      </section>
       {open && <button type="button" className="veil" aria-label="Close the menu" onClick={onMenu} />}
     </>
   );

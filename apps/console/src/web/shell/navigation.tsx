@@ -1,6 +1,9 @@
 import { useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
+import { useQueryClient } from "@tanstack/react-query";
+import { signOut } from "../api/client.ts";
 import { useRead } from "../api/hooks.ts";
+import { useSession } from "../api/session.ts";
 import { Icon } from "../furniture/icon.tsx";
 import { navigation, type NavigationEntry } from "../pages/index.ts";
 import { applyTheme, readTheme, themeAfter } from "./theme.ts";
@@ -47,13 +50,27 @@ function Entry({ entry, urgent }: { readonly entry: NavigationEntry; readonly ur
 const groups = [...new Set(navigation.map((entry) => entry.group))];
 
 function Who() {
-  const session = useRead("session", {}, { everyMs: 60_000 });
-  if (!session.data) return <span className="who" />;
-  const { name, role } = session.data.value;
+  const session = useSession().data;
+  const client = useQueryClient();
+  if (!session) return <span className="who" />;
+  const { name, role, signedIn } = session;
   return (
-    <span className="who" title={`${name}, ${role}`}>
-      {name} · {role}
-    </span>
+    <>
+      <span className="who" title={`${name}, ${role}`}>
+        {name} · {role}
+      </span>
+      {signedIn && (
+        <button
+          type="button"
+          className="button"
+          data-kind="quiet"
+          data-size="small"
+          onClick={() => void signOut().finally(() => client.resetQueries())}
+        >
+          Sign out
+        </button>
+      )}
+    </>
   );
 }
 
@@ -84,7 +101,7 @@ export function Side({ open, onHelp }: SideProps) {
   const home = useRead("home", {}, { everyMs: 5000 });
   const urgent = home.data?.value.decisions.filter((each) => each.urgency === "now").length ?? 0;
   return (
-    <div className="side" data-open={open} id="side">
+    <header className="side" data-open={open} id="side">
       <Brand />
       <nav aria-label="Pages">
         {groups.map((group) => (
@@ -113,6 +130,6 @@ export function Side({ open, onHelp }: SideProps) {
           <Icon name="help" />
         </button>
       </div>
-    </div>
+    </header>
   );
 }

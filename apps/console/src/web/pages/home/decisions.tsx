@@ -11,7 +11,7 @@ function Line({ decision }: { readonly decision: Decision }) {
       <div className="decision-what">
         <Badge tone={urgency === "now" ? "danger" : "warn"}>{urgency === "now" ? "now" : "soon"}</Badge>
         <div>
-          <h3>{title}</h3>
+          <h2>{title}</h2>
           <p title={detail}>{detail}</p>
         </div>
       </div>

@@ -1,8 +1,8 @@
 // One queue: its seven numbers, who works on it, what lies in it, and what can be done to it.
 import { Link, useParams } from "wouter";
-import type { QueueView } from "../../../api/index.ts";
+import type { QueuePace, QueueView } from "../../../api/index.ts";
 import { useRead } from "../../api/hooks.ts";
-import { countText } from "../../furniture/count.tsx";
+import { countText, rateText } from "../../furniture/count.tsx";
 import { Figures, type Figure } from "../../furniture/figures.tsx";
 import { Owner, Runbook } from "../../furniture/owner.tsx";
 import { Page, sourceOf } from "../../furniture/page.tsx";
@@ -11,48 +11,38 @@ import { useUrl } from "../../furniture/url.ts";
 import { Consumers } from "./consumers.tsx";
 import { MessagePanel } from "./message-panel.tsx";
 import { Messages } from "./messages.tsx";
+import { OverTime } from "./over-time.tsx";
 import { QueueActs } from "./queue-acts.tsx";
 import { QueueBadge } from "./queue-badge.tsx";
 import { Signs } from "./signs.tsx";
 import "./queues.css";
 
-function figuresOf({ survey }: QueueView): readonly Figure[] {
-  const {
-    oldestAgeMs,
-    ready,
-    inFlight,
-    delayed,
-    dead,
-    quarantined,
-    consumers,
-    concurrency,
-    globalConcurrency,
-  } = survey;
-  const cap = globalConcurrency ?? concurrency;
+const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+
+/** The seven numbers, in a fixed order. */
+function figuresOf({ survey }: QueueView, pace: QueuePace | undefined): readonly Figure[] {
+  const { oldestAgeMs, ready, inFlight, delayed, dead, quarantined, consumers, concurrency } = survey;
+  const cap = survey.globalConcurrency ?? concurrency;
   return [
     { name: "Oldest waiting", value: oldestAgeMs === null ? "–" : ageText(oldestAgeMs) },
     {
       name: "Backlog per worker",
       value: consumers === 0 ? "–" : countText(Math.ceil(ready / consumers)),
-      note: `${countText(ready)} ready`,
+      note: `${countText(ready)} ready, ${countText(consumers)} at work`,
     },
     {
       name: "In flight",
       value: countText(inFlight),
       note: cap > 0 ? `of ${countText(cap)} at once` : "no worker",
     },
-    { name: "Delayed", value: countText(delayed), note: "or waiting to be tried again" },
+    { name: "Done a minute", value: pace ? rateText(pace.donePerMinute) : "–", note: "of the last five" },
     {
-      name: "Workers",
-      value: countText(consumers),
-      note: consumers === 0 ? "nobody works on it" : "live processes",
+      name: "Tried again",
+      value: pace === undefined || pace.retryShare === null ? "–" : percent(pace.retryShare),
+      note: "of attempts",
     },
-    {
-      name: "Dead letters",
-      value: countText(dead),
-      note: survey.deadLetterName === null ? "no dead-letter queue" : `in ${survey.deadLetterName}`,
-    },
-    { name: "Quarantined", value: countText(quarantined) },
+    { name: "Delayed", value: countText(delayed), note: "some wait for a retry" },
+    { name: "Dead", value: countText(dead + quarantined), note: `${countText(quarantined)} quarantined` },
   ];
 }
 
@@ -79,6 +69,7 @@ export default function Queue() {
   const url = useUrl();
   const queue = decodeURIComponent(name);
   const view = useRead("queue", { queue });
+  const pace = useRead("queue.pace", { queue }, { everyMs: 10_000 }).data?.value;
   const found = view.data?.value;
   const message = url.get("message");
   return (
@@ -91,8 +82,9 @@ export default function Queue() {
     >
       {found && (
         <>
-          <Figures label="The queue in numbers" figures={figuresOf(found)} />
+          <Figures label="The queue in numbers" figures={figuresOf(found, pace)} />
           <Signs queue={queue} />
+          <OverTime queue={queue} />
           <Messages survey={found.survey} />
           <Consumers consumers={found.consumers} />
         </>

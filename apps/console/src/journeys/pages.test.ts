@@ -1,0 +1,82 @@
+// Every page, light and dark, wide and narrow: it draws, the browser has nothing to complain of, and axe finds nothing
+// that keeps people out. `npm run screenshots` keeps the pictures.
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hasBrowser, openBrowser, serveShop, type Served, type Visitor } from "./browser.fixture.ts";
+import { pagesOfShop } from "./tour.fixture.ts";
+
+const picturesFolder = fileURLToPath(new URL("../../../../docs/console/", import.meta.url));
+const keepsPictures = process.env.TUNTAS_PICTURES === "write";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/** What keeps people out, by axe's rules. */
+async function violationsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const violations = await page.evaluate<Violation[]>(
+    "axe.run(document, { resultTypes: ['violations'] }).then((found) => found.violations)",
+  );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary ?? ""}`),
+  );
+}
+
+describe.skipIf(!hasBrowser)("every page of the console in a browser", () => {
+  let shop: Served;
+  let browser: Visitor;
+  beforeAll(async () => {
+    shop = await serveShop();
+    browser = await openBrowser(shop.url);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await shop?.[Symbol.asyncDispose]();
+  });
+
+  const visits = pagesOfShop.flatMap((place) => [
+    { ...place, colorScheme: "light" as const },
+    { ...place, colorScheme: "dark" as const },
+  ]);
+
+  test.each(visits)("$name, $colorScheme", async ({ name, address, shows, act, colorScheme }) => {
+    const page = await browser.visit(`/console${address}`, { colorScheme, reducedMotion: "reduce" });
+    await page.getByText(shows).locator("visible=true").first().waitFor();
+    await act?.(page);
+    await page.waitForFunction("document.fonts.status === 'loaded'");
+    if (keepsPictures) {
+      await page.getByText("Live").first().waitFor();
+      await page.screenshot({ path: `${picturesFolder}${name.replaceAll(" ", "-")}-${colorScheme}.png` });
+    }
+    expect(await violationsOf(page)).toEqual([]);
+    expect(page.complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("on a phone every page fits, and the menu slides in", async () => {
+    const page = await browser.visit("/console/", { viewport: { width: 390, height: 844 }, hasTouch: true });
+    for (const { name, address, shows, act } of pagesOfShop) {
+      await page.goto(`${shop.url}/console${address}`);
+      await page.getByText(shows).locator("visible=true").first().waitFor();
+      await act?.(page);
+      const overflow = await page.evaluate<number>(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+      );
+      expect({ name, overflow }).toEqual({ name, overflow: 0 });
+      if (keepsPictures && ["home", "cause"].includes(name))
+        await page.screenshot({ path: `${picturesFolder}${name}-phone.png` });
+    }
+    await page.goto(`${shop.url}/console/`);
+    await page.getByRole("button", { name: "Pages" }).click();
+    await page.getByRole("link", { name: "Dead letters" }).click();
+    await page.getByRole("heading", { name: "Dead letters", level: 1 }).waitFor();
+    expect(page.complaints).toEqual([]);
+  }, 120_000);
+});

@@ -1,0 +1,71 @@
+// The pages of the shop, and what one sees there.
+import type { Page } from "playwright-core";
+
+export interface Place {
+  readonly name: string;
+  /** Below /console. */
+  readonly address: string;
+  /** A text that stands there once it is drawn. */
+  readonly shows: string;
+  /** What is done before one looks. */
+  readonly act?: (page: Page) => Promise<void>;
+}
+
+export const pagesOfShop: readonly Place[] = [
+  { name: "home", address: "/", shows: "legacy-import" },
+  { name: "queues", address: "/queues", shows: "payment-capture" },
+  { name: "queue", address: "/queues/order-work", shows: "At once" },
+  {
+    name: "message",
+    address: "/queues/order-work",
+    shows: "At once",
+    async act(page) {
+      await page.getByRole("table", { name: "Messages, ready" }).getByRole("row").nth(2).click();
+      await page.getByText("Why is this not running?").waitFor();
+    },
+  },
+  { name: "dead letters", address: "/dead-letters", shows: "CARD_DECLINED" },
+  {
+    name: "cause",
+    address: "/dead-letters",
+    shows: "CARD_DECLINED",
+    async act(page) {
+      await page.getByText("CARD_DECLINED").click();
+      await page.getByText("The oldest says").waitFor();
+    },
+  },
+  {
+    name: "replay",
+    address: "/dead-letters",
+    shows: "CARD_DECLINED",
+    async act(page) {
+      await page.getByText("CARD_DECLINED").click();
+      await page.getByRole("button", { name: "Replay", exact: true }).click();
+      await page.getByText("would be replayed").waitFor();
+    },
+  },
+  { name: "outbox", address: "/outbox", shows: "422: unknown field" },
+  { name: "side effects", address: "/effects", shows: "courier" },
+  { name: "reservations", address: "/reservations", shows: "case-number" },
+  { name: "leases", address: "/reservations?view=leases", shows: "nightly-ledger-close" },
+  { name: "processes", address: "/processes", shows: "Last heartbeat" },
+  { name: "audit", address: "/audit", shows: "queue.pause" },
+  {
+    name: "keys",
+    address: "/queues",
+    shows: "payment-capture",
+    async act(page) {
+      await page.keyboard.press("?");
+      await page.getByText("go to a page, a queue").waitFor();
+    },
+  },
+  {
+    name: "palette",
+    address: "/queues",
+    shows: "payment-capture",
+    async act(page) {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("option", { name: "payment-capture Queue" }).waitFor();
+    },
+  },
+];

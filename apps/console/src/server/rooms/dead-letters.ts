@@ -1,0 +1,109 @@
+// Dead letters: causes, messages, and the two ways on. A dry run counts; the real one runs on where it takes long.
+import { setTimeout as sleep } from "node:timers/promises";
+import { defaultScope, type TriageFilter } from "tuntas/queue";
+import type { DeadLetterActs, DeadLetterReads, Operated, OperationReport } from "../../api/index.ts";
+import { consoleErrors } from "../../contract.ts";
+import type { Fields } from "../fields.ts";
+import { makeMasking } from "../masking.ts";
+import type { ActsOf, Needs, ReadsOf } from "../needs.ts";
+import { paged } from "./queues.ts";
+
+const pageMax = 100;
+/** So long an act is waited for; what takes longer goes on, and its progress stands on the record. */
+const patienceMs = 4000;
+
+const places = ["dead", "quarantined"] as const;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const number = /^\d{1,18}$/;
+
+function filterOf(fields: Fields): TriageFilter {
+  const messageIds = fields.texts("messageIds");
+  if (messageIds?.some((id) => !uuid.test(id)))
+    throw consoleErrors.error("TUNTAS_CONSOLE_REQUEST", "messageIds: expected UUIDs");
+  return {
+    queue: fields.optional("queue"),
+    place: fields.optional("place") === undefined ? undefined : fields.oneOf("place", places),
+    code: fields.optional("code"),
+    fingerprint: fields.optional("fingerprint"),
+    schemaVersion: fields.optional("schemaVersion"),
+    messageIds,
+  };
+}
+
+export function deadLetterReads(needs: Needs): ReadsOf<keyof DeadLetterReads> {
+  const { triage } = needs.platform.queues;
+  return {
+    async "dead.groups"(query, who) {
+      const mask = makeMasking(needs, who);
+      const groups = await triage.groups(defaultScope, filterOf(query));
+      return {
+        groups: await Promise.all(
+          groups.map(async (group) => ({ ...group, sampleBody: await mask(group.queue, group.sampleBody) })),
+        ),
+      };
+    },
+    async "dead.items"(query, who) {
+      const mask = makeMasking(needs, who);
+      const after = query.optional("after") ?? "0";
+      if (!number.test(after)) throw consoleErrors.error("TUNTAS_CONSOLE_REQUEST", "after: expected an id");
+      const rows = await triage.items(defaultScope, filterOf(query), { after, limit: pageMax + 1 });
+      const items = await Promise.all(
+        rows.map(async (item) => ({ ...item, body: await mask(item.queue, item.body) })),
+      );
+      return paged(items, pageMax, (last) => last.id);
+    },
+  };
+}
+
+/** The report, or that it still runs. Whatever it comes to later is on the record, and in the log if it fails. */
+async function within(
+  needs: Needs,
+  operation: Promise<OperationReport>,
+  selected: number,
+): Promise<Operated> {
+  const patience = new AbortController();
+  const running = sleep(patienceMs, { status: "running", selected } as const, {
+    ref: false,
+    signal: patience.signal,
+  }).catch(() => ({ status: "running", selected }) as const);
+  operation.catch((cause: unknown) => needs.platform.log.warn({ cause }, "an operation failed"));
+  return Promise.race([operation, running]).finally(() => patience.abort());
+}
+
+export function deadLetterActs(needs: Needs): ActsOf<keyof DeadLetterActs> {
+  const { triage, catalog } = needs.platform.queues;
+  return {
+    "dead.replay": {
+      may: "dlq.replay",
+      async run(body, who) {
+        const target = body.optional("destination");
+        const options = {
+          filter: filterOf(body),
+          actor: who.name,
+          reason: body.text("reason"),
+          destination: target === undefined ? undefined : await catalog.get(defaultScope, target),
+          perSecond: body.integer("perSecond", { min: 1, max: 10_000 }),
+          effectChecked: body.flag("effectChecked"),
+          skipForbidden: body.flag("skipForbidden"),
+        };
+        const plan = await triage.replay(defaultScope, { ...options, dryRun: true });
+        if (body.flag("dryRun")) return plan;
+        return within(needs, triage.replay(defaultScope, options), plan.selected);
+      },
+    },
+    "dead.reject": {
+      may: "dlq.reject",
+      async run(body, who) {
+        const options = {
+          filter: filterOf(body),
+          actor: who.name,
+          reason: body.text("reason"),
+          code: body.optional("code"),
+        };
+        const plan = await triage.reject(defaultScope, { ...options, dryRun: true });
+        if (body.flag("dryRun")) return plan;
+        return within(needs, triage.reject(defaultScope, options), plan.selected);
+      },
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { Operated } from "../../../api/index.ts";
+import { countText } from "../../furniture/count.tsx";
+
+/** What an operation would do, does, or came to, in one sentence each. */
+export function Report({ report, verb }: { readonly report: Operated; readonly verb: string }) {
+  if (report.status === "running")
+    return (
+      <p>
+        It runs, for {countText(report.selected)} messages; how far it is stands in the audit. Closing this
+        does not end it.
+      </p>
+    );
+  if (report.status === "planned")
+    return (
+      <>
+        <p>
+          <strong>{countText(report.selected)}</strong> messages would be {verb}.
+        </p>
+        {report.forbidden.map(({ code, rule, count }) => (
+          <p key={code + rule}>
+            {countText(count)} with {code} are left out or refuse it: {rule}.
+          </p>
+        ))}
+      </>
+    );
+  return (
+    <p>
+      {countText(report.moved)} messages were {verb}
+      {report.skipped > 0 && `; ${countText(report.skipped)} had been moved or received by others meanwhile`}
+      {report.status === "aborted" && "; it was aborted before its end"}.
+    </p>
+  );
+}

@@ -1,0 +1,170 @@
+// What is announced and not yet taken, by target; and the rows that nobody takes until a person has mended something.
+import type { OutboxItem, OutboxStatus } from "../../../api/index.ts";
+import { useRead } from "../../api/hooks.ts";
+import { Badge, type Tone } from "../../furniture/badge.tsx";
+import { Count } from "../../furniture/count.tsx";
+import { useQueryOf } from "../../furniture/filtered.ts";
+import { Filters } from "../../furniture/filters.tsx";
+import { Empty } from "../../furniture/notice.tsx";
+import { Page, sourceOf } from "../../furniture/page.tsx";
+import { Table, type Column } from "../../furniture/table.tsx";
+import { Age, ageText, Duration } from "../../furniture/time.tsx";
+import { useUrl } from "../../furniture/url.ts";
+import { ItemPanel } from "./item-panel.tsx";
+
+const textOf = ({ target }: { readonly target: OutboxItem["target"] }): string =>
+  `${target.kind}:${target.name}`;
+
+type TargetStatus = OutboxStatus["targets"][number];
+
+const targetColumns: readonly Column<TargetStatus>[] = [
+  { key: "target", head: "Target", cell: (status) => <strong>{textOf(status)}</strong> },
+  {
+    key: "waiting",
+    head: "Waiting",
+    width: "7rem",
+    align: "right",
+    cell: ({ waiting }) => <Count value={waiting} />,
+  },
+  {
+    key: "parked",
+    head: "Parked",
+    width: "7rem",
+    align: "right",
+    cell: ({ parked }) => <Count value={parked} />,
+  },
+  {
+    key: "age",
+    head: "Oldest",
+    width: "8rem",
+    align: "right",
+    cell: ({ oldestAgeMs }) => <Age ms={oldestAgeMs} />,
+  },
+];
+
+const tones: Readonly<Record<OutboxItem["state"], Tone>> = {
+  waiting: "idle",
+  claimed: "active",
+  behind: "warn",
+  parked: "danger",
+};
+
+const columns: readonly Column<OutboxItem>[] = [
+  {
+    key: "state",
+    head: "State",
+    width: "7.5rem",
+    cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge>,
+  },
+  { key: "target", head: "Target", width: "11rem", cell: textOf },
+  {
+    key: "type",
+    head: "Type",
+    width: "11rem",
+    wideOnly: true,
+    cell: ({ type }) => type ?? <span className="zero">–</span>,
+  },
+  {
+    key: "key",
+    head: "Key",
+    width: "11rem",
+    wideOnly: true,
+    cell: ({ key }) => key ?? <span className="zero">–</span>,
+  },
+  {
+    key: "failure",
+    head: "Last failure",
+    cell: ({ failureMessage }) => failureMessage ?? <span className="zero">–</span>,
+  },
+  {
+    key: "refusals",
+    head: "Refused",
+    width: "5.5rem",
+    align: "right",
+    wideOnly: true,
+    cell: ({ refusals }) => <Count value={refusals} />,
+  },
+  {
+    key: "due",
+    head: "Next try",
+    width: "7rem",
+    align: "right",
+    wideOnly: true,
+    cell: ({ dueInMs }) => <Duration ms={dueInMs} />,
+  },
+  { key: "age", head: "Age", width: "7rem", align: "right", cell: ({ ageMs }) => <Age ms={ageMs} /> },
+];
+
+function OpenWriter({ ageMs }: { readonly ageMs: number | null }) {
+  if (ageMs === null || ageMs < 60_000) return null;
+  return (
+    <div className="banner" role="alert">
+      A transaction that wrote to the outbox has been open for {ageText(ageMs)}; what it announces cannot be
+      seen yet.
+    </div>
+  );
+}
+
+export default function Outbox() {
+  const url = useUrl();
+  const status = useRead("outbox.status", {});
+  const items = useRead("outbox.items", useQueryOf("outbox.items", ["target", "state"]));
+  const targets = status.data?.value.targets ?? [];
+  const rows = items.data?.value.items ?? [];
+  const selected = rows.find(({ id }) => id === url.get("row"));
+  return (
+    <Page
+      title="Outbox"
+      lead="What was written together with a change and is on its way to those who want to know."
+      source={sourceOf(items)}
+    >
+      <OpenWriter ageMs={status.data?.value.openWriterAgeMs ?? null} />
+      {targets.length > 0 && (
+        <Table
+          label="Targets"
+          rows={targets}
+          columns={targetColumns}
+          keyOf={textOf}
+          onOpen={(target) => url.set({ target: textOf(target) })}
+        />
+      )}
+      <Filters
+        filters={[
+          {
+            kind: "choice",
+            name: "target",
+            label: "Target",
+            choices: [["", "Every target"], ...targets.map((each) => [textOf(each), textOf(each)] as const)],
+          },
+          {
+            kind: "choice",
+            name: "state",
+            label: "State",
+            choices: [
+              ["", "Every state"],
+              ["parked", "Parked"],
+              ["waiting", "Waiting"],
+              ["claimed", "On its way"],
+              ["behind", "Behind another"],
+            ],
+          },
+        ]}
+        tally={`${rows.length}${items.data?.value.more ? "+" : ""} rows`}
+      />
+      {items.data && rows.length === 0 ? (
+        <Empty title="Everything was taken.">Nothing waits in the outbox, and nothing is parked.</Empty>
+      ) : (
+        <Table
+          tall
+          label="Announcements"
+          rows={rows}
+          columns={columns}
+          keyOf={({ id }) => id}
+          selected={selected?.id}
+          onOpen={({ id }) => url.set({ row: id }, "push")}
+        />
+      )}
+      {selected && <ItemPanel item={selected} onClose={() => url.set({ row: undefined })} />}
+    </Page>
+  );
+}

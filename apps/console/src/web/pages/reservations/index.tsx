@@ -1,0 +1,28 @@
+// Business state with an expiry, and jobs that one owner at a time works on.
+import { Page, sourceOf } from "../../furniture/page.tsx";
+import { Tabs, useTab } from "../../furniture/tabs.tsx";
+import { useRead } from "../../api/hooks.ts";
+import { Leases } from "./leases.tsx";
+import { Reservations } from "./reservations.tsx";
+
+export default function ReservationsAndLeases() {
+  const view = useTab("view", ["reservations", "leases"]);
+  const overdue = useRead("reservations", { overdue: "true" });
+  return (
+    <Page
+      title="Reservations and leases"
+      lead="What is held, by whom, and until when. Each ends by itself; giving one back early is on the record."
+      source={sourceOf(overdue)}
+    >
+      <Tabs
+        name="view"
+        label="What to see"
+        tabs={[
+          ["reservations", "Reservations"],
+          ["leases", "Leases"],
+        ]}
+      />
+      {view === "reservations" ? <Reservations /> : <Leases />}
+    </Page>
+  );
+}

@@ -19,6 +19,6 @@ const { status } = spawnSync(process.execPath, [vitest, "run", "apps/console/src
 const pictures = readdirSync(folder)
   .filter((name) => name.endsWith(".png"))
   .map((name) => join(folder, name));
-const quantised = spawnSync("pngquant", ["--force", "--skip-if-larger", "--ext", ".png", "64", ...pictures]);
+const quantised = spawnSync("pngquant", ["--force", "--skip-if-larger", "--ext", ".png", "128", ...pictures]);
 if (quantised.error) console.error("pngquant is not installed: the pictures are larger than they need be.");
 process.exit(status ?? 1);

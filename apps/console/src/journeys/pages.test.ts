@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)("every page of the console in a browser", () => {
     }
     await page.goto(`${shop.url}/console/`);
     await page.getByRole("button", { name: "Pages" }).click();
-    await page.getByRole("link", { name: "Dead letters" }).click();
+    await page.getByRole("navigation", { name: "Pages" }).getByText("Dead letters").click();
     await page.getByRole("heading", { name: "Dead letters", level: 1 }).waitFor();
     expect(page.complaints).toEqual([]);
   }, 120_000);

@@ -7,6 +7,7 @@ import { claimLease, effect, provider, reserve } from "tuntas/ledger";
 import { add, listParked, Unavailable } from "tuntas/outbox";
 import { defaultScope } from "tuntas/queue";
 import { z } from "zod";
+import { recall } from "./history.fixture.ts";
 
 const order = z.object({ orderId: z.string(), customerId: z.string().optional() });
 type Order = z.infer<typeof order>;
@@ -179,5 +180,6 @@ export async function openShop(platform: Platform): Promise<Shop> {
   await callOut(platform);
   await announce(platform);
   await hold(platform);
+  await recall(platform, "order-work");
   return { running, [Symbol.asyncDispose]: () => running.stop() };
 }

@@ -14,7 +14,12 @@ export interface Place {
 export const pagesOfShop: readonly Place[] = [
   { name: "home", address: "/", shows: "legacy-import" },
   { name: "queues", address: "/queues", shows: "payment-capture" },
-  { name: "queue", address: "/queues/order-work", shows: "At once" },
+  {
+    name: "queue",
+    address: "/queues/order-work",
+    shows: "At once",
+    act: (page) => page.locator(".chart canvas").first().waitFor(),
+  },
   {
     name: "message",
     address: "/queues/order-work",

@@ -29,6 +29,7 @@ const local = new Intl.DateTimeFormat(undefined, {
   hour: "2-digit",
   minute: "2-digit",
   second: "2-digit",
+  hourCycle: "h23",
 });
 
 export function Age({ ms }: { readonly ms: number | null }) {

@@ -68,7 +68,7 @@ export const navigation: readonly NavigationEntry[] = [
   },
   {
     path: "/reservations",
-    title: "Reservations and leases",
+    title: "Reservations",
     group: "Safety",
     icon: "reserve",
     key: "r",

@@ -19,7 +19,7 @@ const columns: readonly Column<DeadGroup>[] = [
   {
     key: "count",
     head: "Count",
-    width: "5.5rem",
+    width: "4.75rem",
     align: "right",
     cell: ({ count }) => <Count value={count} />,
   },
@@ -32,32 +32,32 @@ const columns: readonly Column<DeadGroup>[] = [
       </>
     ),
   },
-  { key: "queue", head: "Died in", width: "12rem", cell: ({ queue, liesIn }) => queue ?? liesIn },
+  { key: "queue", head: "Died in", width: "9.75rem", cell: ({ queue, liesIn }) => queue ?? liesIn },
   {
     key: "outcome",
     head: "Outcome",
-    width: "8.5rem",
+    width: "7.5rem",
     wideOnly: true,
     cell: (group) => <OutcomeBadge group={group} />,
   },
   {
     key: "last",
     head: "Last",
-    width: "10.5rem",
+    width: "9.5rem",
     wideOnly: true,
     cell: ({ lastSeenAtMs }) => <Instant ms={lastSeenAtMs} />,
   },
   {
     key: "owner",
     head: "Owner",
-    width: "9.5rem",
+    width: "8.5rem",
     wideOnly: true,
     cell: ({ owner }) => <Owner owner={owner === "none" ? null : owner} />,
   },
   {
     key: "replay",
     head: "Replay",
-    width: "7rem",
+    width: "6.5rem",
     wideOnly: true,
     cell: ({ replayForbidden }) =>
       replayForbidden === null ? (

@@ -25,25 +25,25 @@ const columns: readonly Column<QueueSurvey>[] = [
       </Link>
     ),
   },
-  { key: "state", head: "State", width: "9.5rem", cell: (queue) => <QueueBadge queue={queue} /> },
+  { key: "state", head: "State", width: "9.25rem", cell: (queue) => <QueueBadge queue={queue} /> },
   {
     key: "age",
     head: "Oldest",
-    width: "7rem",
+    width: "6rem",
     align: "right",
     cell: (queue) => <Age ms={queue.oldestAgeMs} />,
   },
   {
     key: "ready",
     head: "Ready",
-    width: "6rem",
+    width: "5rem",
     align: "right",
     cell: (queue) => <Count value={queue.ready} />,
   },
   {
     key: "in",
     head: "In flight",
-    width: "6rem",
+    width: "5.25rem",
     align: "right",
     wideOnly: true,
     cell: (queue) => <Count value={queue.inFlight} />,
@@ -51,7 +51,7 @@ const columns: readonly Column<QueueSurvey>[] = [
   {
     key: "delayed",
     head: "Delayed",
-    width: "6rem",
+    width: "5.25rem",
     align: "right",
     wideOnly: true,
     cell: (queue) => <Count value={queue.delayed} />,
@@ -59,7 +59,7 @@ const columns: readonly Column<QueueSurvey>[] = [
   {
     key: "dead",
     head: "Dead",
-    width: "5rem",
+    width: "4.25rem",
     align: "right",
     wideOnly: true,
     cell: (queue) => <Count value={queue.dead + queue.quarantined} />,
@@ -67,7 +67,7 @@ const columns: readonly Column<QueueSurvey>[] = [
   {
     key: "workers",
     head: "Workers",
-    width: "6rem",
+    width: "5.25rem",
     align: "right",
     wideOnly: true,
     cell: (queue) => <Count value={queue.consumers} />,
@@ -75,7 +75,7 @@ const columns: readonly Column<QueueSurvey>[] = [
   {
     key: "owner",
     head: "Owner",
-    width: "10rem",
+    width: "8.75rem",
     wideOnly: true,
     cell: (queue) => <Owner owner={queue.owner} />,
   },

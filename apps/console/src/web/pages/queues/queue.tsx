@@ -26,22 +26,22 @@ function figuresOf({ survey }: QueueView, pace: QueuePace | undefined): readonly
   return [
     { name: "Oldest waiting", value: oldestAgeMs === null ? "–" : ageText(oldestAgeMs) },
     {
-      name: "Backlog per worker",
+      name: "Per worker",
       value: consumers === 0 ? "–" : countText(Math.ceil(ready / consumers)),
-      note: `${countText(ready)} ready, ${countText(consumers)} at work`,
+      note: `${countText(ready)} for ${countText(consumers)}`,
     },
     {
       name: "In flight",
       value: countText(inFlight),
       note: cap > 0 ? `of ${countText(cap)} at once` : "no worker",
     },
-    { name: "Done a minute", value: pace ? rateText(pace.donePerMinute) : "–", note: "of the last five" },
+    { name: "Done a minute", value: pace ? rateText(pace.donePerMinute) : "–", note: "in the last 5 min" },
     {
       name: "Tried again",
       value: pace === undefined || pace.retryShare === null ? "–" : percent(pace.retryShare),
       note: "of attempts",
     },
-    { name: "Delayed", value: countText(delayed), note: "some wait for a retry" },
+    { name: "Delayed", value: countText(delayed), note: "or to be retried" },
     { name: "Dead", value: countText(dead + quarantined), note: `${countText(quarantined)} quarantined` },
   ];
 }

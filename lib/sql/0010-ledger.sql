@@ -28,6 +28,8 @@ create table tuntas.side_effect (
   settled_by text,
   created_at timestamptz not null,
   called_at timestamptz not null,
+  -- When the provider was last asked what became of it.
+  asked_at timestamptz,
   completed_at timestamptz,
   unique (provider, operation, key),
   check ((completed_at is null) = (state in ('pending', 'unknown')))

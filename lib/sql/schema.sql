@@ -491,6 +491,15 @@ create table tuntas.process (
   constraint process_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
 
+create table tuntas.provider (
+  name text not null,
+  open_until timestamp with time zone,
+  openings integer default 0 not null,
+  tokens double precision,
+  tokens_at timestamp with time zone,
+  constraint provider_pkey PRIMARY KEY (name)
+) with (fillfactor=50);
+
 create table tuntas.quarantine (
   id bigint not null,
   queue_id integer not null,
@@ -697,6 +706,7 @@ create table tuntas.side_effect (
   settled_by text,
   created_at timestamp with time zone not null,
   called_at timestamp with time zone not null,
+  asked_at timestamp with time zone,
   completed_at timestamp with time zone,
   constraint side_effect_provider_operation_key_key UNIQUE (provider, operation, key),
   constraint side_effect_pkey PRIMARY KEY (id),

@@ -49,9 +49,9 @@ export interface ProviderOptions {
   >;
   /** How long after a call its request may still arrive; until then `absent` counts as unknown. Twice the timeout by default. */
   readonly arrivesWithin?: Duration;
-  /** The most calls a second of this process, with bursts of a second's worth. */
+  /** The most calls a second of all processes together, with bursts of a second's worth. */
   readonly callsPerSecond?: number;
-  /** After so many failures in a row calls stop for a while; 5 by default. */
+  /** After so many failures in a row in one process, all processes leave the provider alone for a while; 5 by default. */
   readonly breakerFailures?: number;
 }
 

@@ -267,3 +267,37 @@ test("the sweep makes a dead caller's intent unknown and asks the provider", asy
   expect(await reconcileEffects(database, [declared], fail)).toBe(1);
   expect(await rowOf("m")).toMatchObject({ state: "succeeded" });
 });
+
+test("R-13 of many processes one asks about an unknown call, and more than a hundred that nobody can answer keep none back", async () => {
+  const { database } = kit.platform;
+  const asked: string[] = [];
+  const many = provider({
+    name: "many",
+    breakerFailures: 1000,
+    timeout: "1ms",
+    arrivesWithin: "1ms",
+    reconcile: {
+      manual: "manual",
+      charge: async ({ key }) => {
+        asked.push(key);
+        return key === "last" ? { state: "succeeded", response: 1 } : { state: "unknown" };
+      },
+    },
+  });
+  const lost = (operation: string, key: string) =>
+    effect(
+      { database },
+      { provider: many, operation, key, request: {} },
+      () => new Promise(() => undefined),
+    ).catch(() => undefined);
+  await Promise.all(Array.from({ length: 100 }, (_, n) => lost("charge", `k${n}`)));
+  await lost("manual", "by hand");
+  await lost("charge", "last");
+  const round = () => Promise.all([1, 2, 3].map(() => reconcileEffects(database, [many], fail)));
+  await round();
+  expect(asked).toHaveLength(new Set(asked).size);
+  await round();
+  expect(asked).toHaveLength(101);
+  expect(await unknownEffects(database, { provider: "many" })).toHaveLength(100);
+  expect(asked).not.toContain("by hand");
+});

@@ -9,6 +9,7 @@ import { ledgerSignals } from "../signals.ts";
 import type { CallOptions, EffectAnswer, EffectContext, EffectRow } from "./contract.ts";
 import { Refusal } from "./contract.ts";
 import type { Provider } from "./provider.ts";
+import type { Leave } from "./shared-breaker.ts";
 import { askProvider } from "./reconcile.ts";
 import type { CallEnd } from "./state.ts";
 import { courseOf, holdMs, stateAfter } from "./state.ts";
@@ -108,15 +109,16 @@ async function begin<T>(
 ): Promise<EffectAnswer<T>> {
   const { context, options, intent } = made;
   const { provider } = options;
-  if (!provider.admits()) {
+  const leave = await provider.breaker.enter(context.database);
+  if (!leave) {
     throw ledgerErrors.error(
       "TUNTAS_EFFECT_FAILED",
       `${nameOf(intent)}: the circuit breaker of ${intent.provider} is open; the call was not made`,
     );
   }
-  await provider.throttle(intent.holdMs);
+  await provider.limit?.throttle(context.database, intent.holdMs);
   const row = await intend(intent.holdMs);
-  if (row) return perform(made, row);
+  if (row) return perform(made, row, leave);
   const other = await findEffect(context.database, intent);
   return repeat(made, other!);
 }
@@ -143,10 +145,10 @@ async function repeat<T>(made: Made<T>, row: EffectRow): Promise<EffectAnswer<T>
   );
 }
 
-async function perform<T>(made: Made<T>, row: EffectRow): Promise<EffectAnswer<T>> {
+async function perform<T>(made: Made<T>, row: EffectRow, leave: Leave): Promise<EffectAnswer<T>> {
   const { context, options, intent } = made;
   const startedAt = performance.now();
-  const { settlement, cause } = await attempt(made);
+  const { settlement, cause } = await attempt(made, leave);
   const { provider, operation } = intent;
   const settled = await settleEffect(context.database, row, settlement);
   ledgerSignals.publish("effect.called", {
@@ -169,11 +171,11 @@ interface Attempted {
   readonly cause?: unknown;
 }
 
-async function attempt<T>({ context, options, call, intent }: Made<T>): Promise<Attempted> {
+async function attempt<T>({ context, options, call, intent }: Made<T>, leave: Leave): Promise<Attempted> {
   const timeout = AbortSignal.timeout(intent.holdMs);
   const signal = context.signal ? AbortSignal.any([timeout, context.signal]) : timeout;
   try {
-    const response = await options.provider.guarded(() =>
+    const response = await options.provider.breaker.run(context.database, leave, () =>
       within(signal, async () => call({ key: intent.key, signal })),
     );
     return {

@@ -9,7 +9,7 @@ import { ledgerSignals } from "../signals.ts";
 import type { EffectRow, Finding } from "./contract.ts";
 import type { Provider } from "./provider.ts";
 import type { Settlement } from "./store.ts";
-import { lapseEffects, settleEffect, unknownEffects } from "./store.ts";
+import { lapseEffects, settleEffect, takeForAsking, unknownEffects } from "./store.ts";
 
 function settlementOf(finding: Finding, by: string): Settlement | undefined {
   if (finding.state === "unknown") return undefined;
@@ -57,6 +57,9 @@ export async function askProvider(
   return settleAs(sql, row, { finding, by: "reconcile" });
 }
 
+const askable = ({ options: { reconcile } }: Provider): string[] =>
+  Object.keys(reconcile).filter((operation) => reconcile[operation] !== "manual");
+
 /** Makes overdue calls unknown, then asks each provider about its own. Answers how many were cleared up. */
 export async function reconcileEffects(
   sql: Sql,
@@ -67,7 +70,9 @@ export async function reconcileEffects(
     ledgerSignals.publish("effect.unknown", { provider, operation, count: 1 });
   let count = 0;
   for (const provider of providers) {
-    for (const row of await unknownEffects(sql, { provider: provider.options.name })) {
+    const operations = askable(provider);
+    if (operations.length === 0) continue;
+    for (const row of await takeForAsking(sql, provider.options.name, operations)) {
       const settled = await askProvider(sql, provider, row).catch(onError);
       count += Number(settled !== undefined);
     }

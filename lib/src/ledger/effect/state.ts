@@ -35,19 +35,6 @@ export function holdMs(timeoutMs: number, remainingMs: number | undefined): numb
   return remainingMs === undefined ? timeoutMs : Math.max(0, Math.min(timeoutMs, remainingMs));
 }
 
-/** A bucket of calls that refills evenly and holds one second's worth. */
-export interface Bucket {
-  readonly calls: number;
-  readonly atMs: number;
-}
-
-/** Takes one call; answers the bucket and how long to wait before the call. */
-export function takeCall(
-  bucket: Bucket,
-  nowMs: number,
-  callsPerSecond: number,
-): { bucket: Bucket; waitMs: number } {
-  const refilled = Math.min(callsPerSecond, bucket.calls + ((nowMs - bucket.atMs) * callsPerSecond) / 1000);
-  const calls = refilled - 1;
-  return { bucket: { calls, atMs: nowMs }, waitMs: calls >= 0 ? 0 : (-calls * 1000) / callsPerSecond };
-}
+/** How long the n-th call of a batch waits, where so many could be made when the batch was taken. */
+export const waitOfMs = (nth: number, before: number, perSecond: number): number =>
+  Math.max(0, ((nth - before) * 1000) / perSecond);

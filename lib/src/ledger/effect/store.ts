@@ -123,6 +123,23 @@ export interface UnknownFilter {
 export const unknownEffects = (sql: Runner, { provider, work }: UnknownFilter = {}): Promise<EffectRow[]> =>
   sql.run<EffectRow & {}>(unknown, [provider ?? null, work ?? null]);
 
+// One process of all asks, soon at first and then ever less often; what was asked about longest ago comes first.
+const takeUnknown = statement(
+  `update tuntas.side_effect set asked_at = tuntas.now()
+   where id = any(array(
+     select id from tuntas.side_effect where state = 'unknown' and provider = $1 and operation = any($2::text[])
+       and (asked_at is null or asked_at <= tuntas.now() - greatest(interval '4 seconds', least(interval '10 minutes', (tuntas.now() - called_at) / 20)))
+     order by asked_at nulls first, id limit 100 for update skip locked))
+   returning ${columns}`,
+);
+
+/** Unknown calls that it is time to ask about; they count as asked. */
+export const takeForAsking = (
+  sql: Runner,
+  provider: string,
+  operations: readonly string[],
+): Promise<EffectRow[]> => sql.run<EffectRow & {}>(takeUnknown, [provider, operations]);
+
 const callers = statement(
   `select distinct caller from tuntas.side_effect where state in ('pending', 'unknown') and caller is not null and (state = 'unknown' or deadline <= tuntas.now())
      and ($1::text[] is null or caller = any($1))`,

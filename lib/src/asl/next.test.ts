@@ -53,7 +53,13 @@ describe("next", () => {
         timeoutSeconds: 9,
       },
     ]);
-    expect(state.branches[0]!.wait).toEqual({ for: "task", task: 1, token, phase: "scheduled" });
+    expect(state.branches[0]!.wait).toEqual({
+      for: "task",
+      task: 1,
+      token,
+      phase: "scheduled",
+      timed: true,
+    });
   });
 
   it.each<Event>([

@@ -28,7 +28,20 @@ export interface Resource {
   readonly action: string;
 }
 
+// A definition's few resources are looked at again and again.
+const known = new Map<string, Resource>();
+const knownMax = 2_000;
+
 export function resourceOf(arn: string): Resource {
+  const before = known.get(arn);
+  if (before) return before;
+  if (known.size >= knownMax) known.clear();
+  const resource = readResource(arn);
+  known.set(arn, resource);
+  return resource;
+}
+
+function readResource(arn: string): Resource {
   const service = /^arn:[^:]*:states:[^:]*:[^:]*:((?:aws-sdk:)?[^:]+):(.+)$/.exec(arn);
   if (service && service[1] !== "activity") {
     const [type, action] = [service[1]!, service[2]!];
@@ -52,8 +65,8 @@ const shared = ({ kind, type, action }: Resource): Record<string, unknown> =>
 
 export function* enterTask(visit: Visit): Asking<void> {
   const { run, branch, spec } = visit;
-  const token = run.random.uuid();
   const resource = resourceOf(spec.resource!);
+  const token = isNamed(resource) ? run.random.uuid() : "";
   const isAnswered = resource.pattern !== "requestResponse";
   const input = yield* argumentsOf(visit, isAnswered ? { taskToken: run.tokenOf?.(token) ?? token } : {});
   const roleArn = yield* maybe(spec.roleArn, scopeOf(visit, branch.input));
@@ -65,6 +78,10 @@ export function* enterTask(visit: Visit): Asking<void> {
   const timed = spec.timeout || spec.heartbeat ? { timed: true as const } : {};
   setWait(branch, { for: "task", task, token, phase: "scheduled", ...own, ...timed });
 }
+
+/** A call that ends when it answers needs no token; that of another service gives names to what it begins. */
+const isNamed = ({ kind, type, pattern }: Resource): boolean =>
+  kind === "activity" || (kind === "service" && (type !== "lambda" || pattern !== "requestResponse"));
 
 interface Clocks {
   readonly timeoutSeconds?: number;

@@ -15,15 +15,30 @@ export function bareName(given: string): string {
 
 export const isInvoke = (resource: string): boolean => invoke.test(resource);
 
+/** What a resource says by itself: a function's name, that the input names it, or that it calls none. */
+type Called = { readonly name: string } | "by input" | "none";
+
+const known = new Map<string, Called>();
+const knownMax = 2_000;
+
+function calledBy(resource: string): Called {
+  if (isInvoke(resource)) return "by input";
+  const name = activity.exec(resource)?.[1];
+  if (name !== undefined) return { name };
+  return service.test(resource) ? "none" : { name: bareName(resource) };
+}
+
 /** The function that a task calls; undefined where it calls none (a queue, another machine, …). */
 export function functionOf(resource: string, input: Json): string | undefined {
-  if (invoke.test(resource)) {
-    const name = (input as JsonObject | null)?.FunctionName;
-    return typeof name === "string" ? bareName(name) : undefined;
+  let called = known.get(resource);
+  if (!called) {
+    if (known.size >= knownMax) known.clear();
+    known.set(resource, (called = calledBy(resource)));
   }
-  const name = activity.exec(resource)?.[1];
-  if (name !== undefined) return name;
-  return service.test(resource) ? undefined : bareName(resource);
+  if (called === "none") return undefined;
+  if (called !== "by input") return called.name;
+  const name = (input as JsonObject | null)?.FunctionName;
+  return typeof name === "string" ? bareName(name) : undefined;
 }
 
 export interface TaskState {

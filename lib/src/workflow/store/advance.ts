@@ -3,6 +3,7 @@
 // state is still the one that was decided upon move, and the answer names them.
 import type { Sql } from "../../pg/contract.ts";
 import type { Prepared } from "../../engine/handler/transaction.ts";
+import { pgArray } from "../../pg/arrays.ts";
 import { statement } from "../../pg/database.ts";
 
 type Runner = Pick<Sql, "run">;
@@ -102,7 +103,8 @@ const advanceText = `with moved as (
    handed as (update tuntas.workflow_call c set owner_id = null, pool = null, started = true
      from handing h where c.execution_id = h.id and c.key = h.key),
    ended as (update tuntas.execution e set status = m.status, output = m.output, error = m.error, cause = m.cause,
-       stopped_at = tuntas.now() from moved m where m.status is not null and e.id = m.id),
+       stopped_at = tuntas.now(), redrive_count = e.redrive_count + m.redriven::int,
+       redriven_at = case when m.redriven then tuntas.now() else e.redriven_at end from moved m where m.status is not null and e.id = m.id),
    begun as (update tuntas.execution e set status = 'RUNNING', output = null, error = null, cause = null,
        stopped_at = null, redrive_count = redrive_count + 1, redriven_at = tuntas.now()
      from moved m where m.redriven and m.status is null and e.id = m.id),
@@ -111,7 +113,23 @@ const advanceText = `with moved as (
    ended_calls as (delete from tuntas.workflow_call c using moved m
      where m.status is not null and c.execution_id = m.id and not exists (select from over o where o.id = c.execution_id and o.key = c.key))`;
 
-const advance = statement(`${advanceText} select id::text as id from moved`);
+// Nearly always all have moved, and then nobody needs to read which.
+const whichMoved = `select count(*)::int as count,
+  case when count(*) < cardinality($1::bigint[]) then coalesce(array_agg(id::text), '{}') end as ids from moved`;
+
+const advance = statement(`${advanceText} ${whichMoved}`);
+
+// A step that begins nothing and ends nothing but the one before: what nearly every advance of own tasks is.
+const step = statement(
+  `with moved as (
+     update tuntas.execution_state s set seq = i.seq + 1, state = i.state
+     from unnest($1::bigint[], $2::int[], $3::text[], $4::text[]) as i(id, seq, state, events)
+     where s.execution_id = i.id and s.seq = i.seq
+     returning i.id, i.seq + 1 as seq, i.events
+   ), history as (insert into tuntas.execution_history (execution_id, seq, events)
+     select id, seq, events from moved where events is not null)
+   ${whichMoved}`,
+);
 
 // A transaction that carries a handler's writes fails with its fence: division by zero where not all have moved.
 const advanceOrRaise = statement(
@@ -125,30 +143,52 @@ const advanceOrRaise = statement(
 type Written = Pick<Advance, "state" | "events" | "effects" | "ending">;
 
 const shared = (items: readonly Written[]) => [
-  items.map((item) => item.state),
-  items.map((item) => item.events),
-  items.map((item) => (item.effects ? JSON.stringify(item.effects) : null)),
-  items.map((item) => item.ending?.status ?? null),
-  items.map((item) => item.ending?.output ?? null),
-  items.map((item) => item.ending?.error ?? null),
-  items.map((item) => item.ending?.cause ?? null),
+  pgArray.text(items.map((item) => item.state)),
+  pgArray.text(items.map((item) => item.events)),
+  pgArray.json(items.map((item) => (item.effects ? JSON.stringify(item.effects) : null))),
+  pgArray.text(items.map((item) => item.ending?.status ?? null)),
+  pgArray.text(items.map((item) => item.ending?.output ?? null)),
+  pgArray.text(items.map((item) => item.ending?.error ?? null)),
+  pgArray.text(items.map((item) => item.ending?.cause ?? null)),
 ];
 
 /** All processes lock executions in one order, so that two flushes do not wait for each other. */
 const byId = (a: Advance, b: Advance): number =>
   a.executionId.length - b.executionId.length || (a.executionId < b.executionId ? -1 : 1);
 
-const valuesOf = (items: readonly Advance[]): unknown[] => [
-  items.map((item) => item.executionId),
-  items.map((item) => item.seq),
-  ...shared(items),
-  items.map((item) => item.redriven ?? false),
+const fences = (items: readonly Advance[]): unknown[] => [
+  pgArray.bigint(items.map((item) => item.executionId)),
+  pgArray.int(items.map((item) => item.seq)),
 ];
 
-/** Ids of the executions that moved. No execution may be among the items twice. */
-export async function writeAdvances(sql: Runner, given: readonly Advance[]): Promise<ReadonlySet<string>> {
-  const rows = await sql.run<{ id: string }>(advance, valuesOf(given.toSorted(byId)));
-  return new Set(rows.map((row) => row.id));
+const valuesOf = (items: readonly Advance[]): unknown[] => [
+  ...fences(items),
+  ...shared(items),
+  pgArray.bool(items.map((item) => item.redriven ?? false)),
+];
+
+/** Whether it changes nothing but state and history. */
+export const isStep = ({ effects, ending, redriven }: Advance): boolean => !effects && !ending && !redriven;
+
+const stepValues = (items: readonly Advance[]): unknown[] => [
+  ...fences(items),
+  pgArray.text(items.map((item) => item.state)),
+  pgArray.text(items.map((item) => item.events)),
+];
+
+/** Which of the executions moved. No execution may be among the items twice; steps go by themselves. */
+export async function writeAdvances(
+  sql: Runner,
+  given: readonly Advance[],
+): Promise<(item: Advance) => boolean> {
+  const items = given.toSorted(byId);
+  const areSteps = isStep(items[0]!);
+  const [row] = await sql.run<{ ids: string[] | null }>(
+    areSteps ? step : advance,
+    areSteps ? stepValues(items) : valuesOf(items),
+  );
+  const ids = row!.ids && new Set(row!.ids);
+  return (item) => ids === null || ids.has(item.executionId);
 }
 
 /** The same for a transaction of handlers: it divides by zero where one is late, and records the steps. */
@@ -160,9 +200,9 @@ export function advancesOrRaise(
     statement: advanceOrRaise,
     values: [
       ...valuesOf(items.map((item) => item.advance)),
-      items.map((item) => item.record.key),
-      items.map((item) => item.record.requestHash),
-      items.map((item) => item.record.result),
+      pgArray.text(items.map((item) => item.record.key)),
+      pgArray.text(items.map((item) => item.record.requestHash)),
+      pgArray.text(items.map((item) => item.record.result)),
     ],
   };
 }
@@ -210,8 +250,8 @@ export async function insertExecutions(
   );
   const rows = await sql.run<{ arn: string; id: string }>(begin, [
     ...shared(distinct),
-    facts,
-    distinct.map((item) => item.arn),
+    pgArray.json(facts),
+    pgArray.text(distinct.map((item) => item.arn)),
   ]);
   const ids = new Map(rows.map((row) => [row.arn, row.id]));
   return items.map((item, index) => (first.get(item.arn) === index ? ids.get(item.arn) : undefined));

@@ -90,9 +90,18 @@ export async function readHistory(sql: Runner, executionId: string): Promise<His
   return rows.flatMap(({ events }) => JSON.parse(events) as HistoryEvent[]);
 }
 
-export interface Loaded {
-  readonly id: string;
+/** What never changes but for a redrive. */
+export interface Facts {
   readonly arn: string;
+  readonly name: string;
+  readonly machineArn: string;
+  readonly roleArn: string;
+  readonly startedAtMs: number;
+  readonly redriveCount: number;
+}
+
+export interface Loaded extends Facts {
+  readonly id: string;
   readonly seq: number;
   readonly state: string;
   readonly revision: string;
@@ -101,8 +110,10 @@ export interface Loaded {
 }
 
 const load = statement(
-  `select e.id::text as id, e.arn, s.seq, s.state, e.machine_revision::text as revision, e.processor, e.type
+  `select e.id::text as id, e.arn, e.name, e.machine_arn as "machineArn", r.role_arn as "roleArn", e.redrive_count as "redriveCount",
+     ${ms("e.started_at")} as "startedAtMs", s.seq, s.state, e.machine_revision::text as revision, e.processor, e.type
    from tuntas.execution_state s join tuntas.execution e on e.id = s.execution_id
+   join tuntas.machine_revision r on r.id = e.machine_revision
    where s.execution_id = any($1::bigint[])`,
 );
 

@@ -43,12 +43,6 @@ const pauseMs = (tries: number): number => Math.min(50 * 2 ** tries, 5000);
 /** Redone so often for the database's sake, an attempt fails by the name that a Retry may take. */
 const collisionsMax = 5;
 
-function withResolvers<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
-  let resolve!: (value: T) => void;
-  const promise = new Promise<T>((done) => (resolve = done));
-  return { promise, resolve };
-}
-
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const timeoutOf = ({ definition, task }: Job): number => {
@@ -117,6 +111,8 @@ export class Attempt {
   readonly begunAtMs = performance.now();
   /** Whether the history knows of its start. */
   noted = false;
+  /** When it has taken too long; whoever watches over the attempts calls `expire`. */
+  readonly deadlineMs: number;
   /** Resolves once what it came to is written, or was found to be nobody's business any more. Never rejects. */
   readonly ended: Promise<void>;
   readonly #deps: AttemptDeps;
@@ -129,6 +125,7 @@ export class Attempt {
     this.#deps = deps;
     this.job = job;
     this.#timeoutMs = timeoutOf(job);
+    this.deadlineMs = this.begunAtMs + this.#timeoutMs;
     this.ended = this.#run().catch((cause: unknown) => {
       deps.log.error({ cause, executionId: job.execution.id }, "a step could not be written");
     });
@@ -143,6 +140,10 @@ export class Attempt {
     this.#abandoned = reason;
     this.#context?.abort(reason);
     this.#stopWaiting?.("abandoned");
+  }
+
+  expire(): void {
+    this.#stopWaiting?.("expired");
   }
 
   async #run(): Promise<void> {
@@ -180,14 +181,13 @@ export class Attempt {
   }
 
   #call(context: OwnContext): Promise<Called> {
-    const { promise, resolve } = withResolvers<Called>();
-    const timer = setTimeout(resolve, this.#timeoutMs, "expired");
-    this.#stopWaiting = resolve;
-    this.#invoke(context).then(
-      (value) => resolve({ value }),
-      (thrown: unknown) => resolve({ thrown }),
-    );
-    return promise.finally(() => clearTimeout(timer));
+    return new Promise((resolve) => {
+      this.#stopWaiting = resolve;
+      this.#invoke(context).then(
+        (value) => resolve({ value }),
+        (thrown: unknown) => resolve({ thrown }),
+      );
+    });
   }
 
   async #invoke(context: OwnContext): Promise<unknown> {

@@ -121,7 +121,7 @@ export function makeOwnRuns(options: OwnOptions): OwnRuns {
     const own = attempts.get(held.id) ?? new Map<string, Attempt>();
     attempts.set(held.id, own.set(key, attempt));
     registered.running++;
-    tick();
+    watch(attempt);
     void attempt.ended.then(() => finish(held.id, key, { attempt, registered }));
   }
 
@@ -199,21 +199,29 @@ export function makeOwnRuns(options: OwnOptions): OwnRuns {
       .finally(() => (looking = false));
   }
 
-  /** Notes the start of what takes long; runs only while anything does. */
-  function tick(): void {
-    if (ticker) return;
-    ticker = setInterval(() => {
-      if (attempts.size === 0) {
-        clearInterval(ticker);
-        ticker = undefined;
-        return;
+  /** Most attempts are over long before their time: only short ones have a timer of their own, the rest is looked over. */
+  function watch(attempt: Attempt): void {
+    const leftMs = attempt.deadlineMs - attempt.begunAtMs;
+    if (leftMs < 10 * lastingMs) {
+      const timer = setTimeout(() => attempt.expire(), leftMs);
+      void attempt.ended.then(() => clearTimeout(timer));
+    }
+    ticker ??= setInterval(lookOver, lastingMs).unref();
+  }
+
+  /** Notes the start of what takes long, and ends what takes too long; runs only while anything does. */
+  function lookOver(): void {
+    if (attempts.size === 0) {
+      clearInterval(ticker);
+      ticker = undefined;
+      return;
+    }
+    const nowMs = performance.now();
+    for (const [executionId, own] of attempts)
+      for (const attempt of own.values()) {
+        if (attempt.deadlineMs < nowMs) attempt.expire();
+        else if (!attempt.noted && attempt.begunAtMs < nowMs - lastingMs) note(executionId, attempt);
       }
-      const before = performance.now() - lastingMs;
-      for (const [executionId, own] of attempts)
-        for (const attempt of own.values())
-          if (!attempt.noted && attempt.begunAtMs < before) note(executionId, attempt);
-    }, lastingMs);
-    ticker.unref();
   }
 
   function note(executionId: string, attempt: Attempt): void {

@@ -101,6 +101,68 @@ create table tuntas.alarm_state (
   constraint alarm_state_state_check CHECK ((state = ANY (ARRAY['OK'::text, 'ALARM'::text, 'INSUFFICIENT_DATA'::text])))
 ) with (fillfactor=80);
 
+create table tuntas.approval (
+  id uuid not null,
+  workflow text not null,
+  task text not null,
+  execution_arn text not null,
+  token_reference text not null,
+  subject text not null,
+  requested_by text not null,
+  signatures integer not null,
+  evidence text not null,
+  holds uuid[] not null,
+  guarded boolean not null,
+  status text not null,
+  requested_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  escalate_at timestamp with time zone,
+  escalated_at timestamp with time zone,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  ended_reason text,
+  told_at timestamp with time zone,
+  notify_kind text,
+  notify_name text,
+  next_at timestamp with time zone default
+CASE
+    WHEN (status <> 'pending'::text) THEN NULL::timestamp with time zone
+    WHEN (escalated_at IS NULL) THEN LEAST(escalate_at, expires_at)
+    ELSE expires_at
+END,
+  constraint approval_token_reference_key UNIQUE (token_reference),
+  constraint approval_pkey PRIMARY KEY (id),
+  constraint approval_check CHECK (((ended_at IS NULL) = (status = 'pending'::text))),
+  constraint approval_check1 CHECK (((notify_kind IS NULL) = (notify_name IS NULL))),
+  constraint approval_signatures_check CHECK (((signatures >= 1) AND (signatures <= 10))),
+  constraint approval_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'withdrawn'::text])))
+);
+
+create table tuntas.approval_decider (
+  approval_id uuid not null,
+  kind text not null,
+  name text not null,
+  via text not null,
+  since timestamp with time zone not null,
+  instead_of text,
+  constraint approval_decider_pkey PRIMARY KEY (approval_id, kind, name),
+  constraint approval_decider_approval_id_fkey FOREIGN KEY (approval_id) REFERENCES tuntas.approval(id) ON DELETE CASCADE,
+  constraint approval_decider_check CHECK (((via = 'delegation'::text) = (instead_of IS NOT NULL))),
+  constraint approval_decider_kind_check CHECK ((kind = ANY (ARRAY['person'::text, 'role'::text, 'group'::text]))),
+  constraint approval_decider_via_check CHECK ((via = ANY (ARRAY['request'::text, 'escalation'::text, 'delegation'::text])))
+);
+
+create table tuntas.approval_signature (
+  approval_id uuid not null,
+  name text not null,
+  decision text not null,
+  reason text not null,
+  signed_at timestamp with time zone not null,
+  constraint approval_signature_pkey PRIMARY KEY (approval_id, name),
+  constraint approval_signature_approval_id_fkey FOREIGN KEY (approval_id) REFERENCES tuntas.approval(id) ON DELETE CASCADE,
+  constraint approval_signature_decision_check CHECK ((decision = ANY (ARRAY['approve'::text, 'reject'::text])))
+);
+
 create table tuntas.audit (
   id bigint generated always as identity not null,
   at timestamp with time zone not null,
@@ -775,6 +837,18 @@ CREATE INDEX alarm_history_at ON tuntas.alarm_history USING btree (at);
 CREATE INDEX alarm_history_name ON tuntas.alarm_history USING btree (name, subject, id);
 
 CREATE INDEX alarm_state_firing ON tuntas.alarm_state USING btree (since) WHERE (state = 'ALARM'::text);
+
+CREATE INDEX approval_decider_name ON tuntas.approval_decider USING btree (kind, name);
+
+CREATE INDEX approval_execution ON tuntas.approval USING btree (execution_arn);
+
+CREATE INDEX approval_next ON tuntas.approval USING btree (next_at) WHERE (next_at IS NOT NULL);
+
+CREATE INDEX approval_pending ON tuntas.approval USING btree (due_at, id) WHERE (status = 'pending'::text);
+
+CREATE INDEX approval_subject ON tuntas.approval USING btree (subject);
+
+CREATE INDEX approval_untold ON tuntas.approval USING btree (ended_at) WHERE ((status <> 'pending'::text) AND (told_at IS NULL));
 
 CREATE INDEX audit_at ON tuntas.audit USING btree (at);
 

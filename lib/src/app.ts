@@ -14,6 +14,7 @@ import { sendDeclared } from "./queue/send.ts";
 import { startWorkers, type Workers } from "./queue/worker/index.ts";
 import { workflowErrors } from "./workflow/contract.ts";
 import { bindWorkflow, type WorkflowDefinition } from "./workflow/declaration.ts";
+import { tasksOf } from "./workflow/definition/functions.ts";
 import { ensureWorkflow, startDeclared } from "./workflow/serve.ts";
 
 export type Definition =
@@ -92,6 +93,16 @@ export interface RunningApp extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+/** What the application does with decisions, and how its domain rows are read. */
+function bindHooks({ approvals, redrives }: Platform["workflows"], workflow: WorkflowDefinition): void {
+  const { name, options, definition, tasks } = workflow;
+  if (options.domain) redrives.bind(name, options.domain);
+  for (const { name: state, function: called } of tasksOf(definition)) {
+    const decided = called === undefined ? undefined : tasks.get(called)?.decided;
+    if (decided) approvals.bind({ workflow: name, task: state }, decided);
+  }
+}
+
 /** The machines of the declared workflows are made, and their executions can be started. */
 async function beginWorkflows(parts: Parts, { workflows }: Platform): Promise<() => Promise<void>> {
   const pairs = await Promise.all(
@@ -102,6 +113,7 @@ async function beginWorkflows(parts: Parts, { workflows }: Platform): Promise<()
   );
   for (const pair of pairs)
     bindWorkflow(pair.workflow, (_of, input, options) => startDeclared(workflows, pair, input, options));
+  for (const { workflow } of pairs) bindHooks(workflows, workflow);
   return async () => {
     for (const { workflow, machine } of pairs) await workflows.serve(workflow, machine);
   };

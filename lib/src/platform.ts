@@ -33,6 +33,7 @@ import { refreshText, releaseText } from "./queue/store/settle.ts";
 import { moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
 import { makeLog, type Log } from "./engine/log.ts";
 import { makeWorkflows, type Workflows } from "./workflow/client/index.ts";
+import { answerTarget } from "./workflow/client/answer.ts";
 import { workflowStarter } from "./workflow/client/target.ts";
 import { activityKey, ownKey } from "./workflow/worker/index.ts";
 
@@ -135,7 +136,7 @@ function makeRooms({ database, waker, notifier, log, processId }: Parts) {
   const due = makeDueClock({ move: () => moveDue(shared, queues.moves), onError: complain });
   const context: QueueContext = { ...shared, due };
   const queues = makeQueues(context);
-  const { workflows, worker } = makeWorkflows({
+  const { workflows, worker, approvalRoom } = makeWorkflows({
     database,
     waker,
     queues,
@@ -164,11 +165,13 @@ function makeRooms({ database, waker, notifier, log, processId }: Parts) {
     queues,
     workflows,
     worker,
+    approvalRoom,
     onDead: (processIds: readonly string[]) => void takeOverAll(processIds).catch(complain),
     onSweep: () => void sweepAllOrphans().catch(complain),
     onNextDue(inMs: number) {
       due.note(inMs);
       worker.due.note(inMs);
+      approvalRoom.due.note(inMs);
     },
   };
 }
@@ -205,10 +208,16 @@ function bindRooms({
   context,
   queues,
   workflows,
-}: Pick<Platform, "database" | "context" | "queues" | "workflows">): Targets {
+  approvalRoom,
+}: ReturnType<typeof makeRooms> & Pick<Parts, "database">): Targets {
   const targets = makeTargets();
   targets.bind({ kind: "queue" }, queueTarget(context, queues.catalog));
   targets.bind({ kind: "workflow" }, workflowTarget(database, workflowStarter(workflows)));
+  targets.bind({ kind: "approval" }, approvalRoom.callback);
+  targets.bind(
+    { kind: "task" },
+    answerTarget({ answering: workflows.activities, tokenOf: workflows.tokenOf }),
+  );
   return targets;
 }
 
@@ -249,7 +258,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   await standing.begin();
   await worker.open();
   const { processId } = standing;
-  const targets = bindRooms({ database, context, queues, workflows });
+  const targets = bindRooms({ database, ...rooms });
   const watch = startWatch({
     database,
     log,
@@ -286,6 +295,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     async close() {
       clearInterval(orphanTimer);
       await Promise.all([relay.close(), ledger.close()]);
+      await rooms.approvalRoom.due.close();
       await worker.close();
       await queues.sender.idle();
       await context.due.close();

@@ -26,7 +26,8 @@ const beat = `with beat as (
     extract(epoch from least(
       (select due from tuntas.delayed order by due limit 1),
       (select expires_at from tuntas.in_flight where expires_at is not null order by expires_at limit 1),
-      (select due from tuntas.workflow_due order by due limit 1)) - tuntas.now())::float8 * 1000 as "nextDueMs"`;
+      (select due from tuntas.workflow_due order by due limit 1),
+      (select next_at from tuntas.approval where next_at is not null order by next_at limit 1)) - tuntas.now())::float8 * 1000 as "nextDueMs"`;
 
 const inSchema = (text: string): string => text.replaceAll(/\btuntas\./g, `${data.schema}.`);
 const beatText = inSchema(beat);

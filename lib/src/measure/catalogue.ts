@@ -4,11 +4,13 @@ import { alarmMetrics } from "../alarm/signals.ts";
 import { ledgerMetrics } from "../ledger/signals.ts";
 import { outboxMetrics } from "../outbox/signals.ts";
 import { queueMetrics } from "../queue/signals.ts";
+import { approvalMetrics } from "../workflow/approval/signals.ts";
 import { workflowMetrics } from "../workflow/signals.ts";
 
 export const metricLists: readonly Metrics[] = [
   queueMetrics,
   workflowMetrics,
+  approvalMetrics,
   outboxMetrics,
   ledgerMetrics,
   alarmMetrics,

@@ -5,6 +5,7 @@ import { readLedgerGauges } from "../ledger/gauges.ts";
 import { readStatus } from "../outbox/client.ts";
 import type { Sql } from "../pg/contract.ts";
 import { readQueueGauges } from "../queue/store/gauges.ts";
+import { readApprovalGauges } from "../workflow/approval/gauges.ts";
 import { readWorkflowGauges } from "../workflow/store/gauges.ts";
 
 export interface Snapshot {
@@ -31,6 +32,7 @@ const readAlarmGauges = async (sql: Pick<Sql, "run">): Promise<Reading[]> =>
 
 const readers: readonly ((sql: Pick<Sql, "run">) => Promise<readonly Reading[]>)[] = [
   readWorkflowGauges,
+  readApprovalGauges,
   readOutboxGauges,
   readLedgerGauges,
   readAlarmGauges,

@@ -9,6 +9,8 @@ import type { HandlerTx } from "../engine/handler/contract.ts";
 import type { Queryable, Sql } from "../pg/contract.ts";
 import type { StartResult } from "./contract.ts";
 import { workflowErrors } from "./contract.ts";
+import type { DecidedHook } from "./approval/contract.ts";
+import type { DomainView } from "./redrive/contract.ts";
 import { tasksOf } from "./definition/functions.ts";
 import { loadDefinition, type DefinitionSource } from "./definition/load.ts";
 
@@ -70,6 +72,8 @@ export interface TaskDefinition<Input = any, Output = unknown> {
   readonly kind: "task";
   readonly options: Omit<TaskOptions<any, Output>, "handle">;
   readonly handle: Handle<any, Output>;
+  /** Of an approval: what the application does with the decision, in the deciding transaction. */
+  readonly decided?: DecidedHook | undefined;
   /** What it is called with, for the builder; there is no value. */
   readonly takes?: Input;
 }
@@ -99,6 +103,8 @@ export interface WorkflowOptions<S extends Schema = Schema> {
   readonly type?: ExecutionType;
   /** Steps of this workflow that one process carries out at once; 500 by default. */
   readonly concurrency?: number;
+  /** The domain row that an execution works on, for whoever inspects it before a redrive. */
+  readonly domain?: DomainView;
 }
 
 export interface StartOptions {

@@ -11,6 +11,13 @@ export type {
   WorkflowDefinition,
   WorkflowOptions,
 } from "./declaration.ts";
+export { approval } from "./approval/declaration.ts";
+export type { ApprovalOptions, Question } from "./approval/declaration.ts";
+export * from "./approval/contract.ts";
+export { approvalSignals } from "./approval/signals.ts";
+export { answerTask } from "./client/answer.ts";
+export type { TaskAnswer } from "./client/answer.ts";
+export * from "./redrive/contract.ts";
 export { workflowSignals } from "./signals.ts";
 export { workflowStarter } from "./client/target.ts";
 export type * from "./client/index.ts";

@@ -1,8 +1,10 @@
 // The asking side of the workflow room, as the apps see it.
 import type { TaskRunner } from "../worker/tasks/task.ts";
+import { makeApprovals, type ApprovalRoom, type Approvals } from "../approval/client.ts";
 import type { NextOptions } from "../../asl/contract.ts";
 import type { MachineRecord } from "../contract.ts";
 import type { WorkflowDefinition } from "../declaration.ts";
+import { makeRedrives, type Redrives } from "../redrive/client.ts";
 import type { WorkerOptions, WorkflowWorker } from "../worker/index.ts";
 import { makeWorkflowWorker } from "../worker/index.ts";
 import { makeActivities, makeTags, type Activities, type Tags } from "./activities.ts";
@@ -14,6 +16,10 @@ export interface Workflows {
   readonly executions: Executions;
   readonly activities: Activities;
   readonly tags: Tags;
+  /** Questions to people on which executions wait. */
+  readonly approvals: Approvals;
+  /** Looking before a redrive, and redriving on the record. */
+  readonly redrives: Redrives;
   /** Carries out one task by itself: for TestState. */
   readonly runTask: TaskRunner;
   readonly next: NextOptions;
@@ -32,6 +38,7 @@ export interface Workflows {
 export interface WorkflowRoom {
   readonly workflows: Workflows;
   readonly worker: WorkflowWorker;
+  readonly approvalRoom: ApprovalRoom;
 }
 
 export function makeWorkflows(options: Omit<WorkerOptions, "resolve" | "start">): WorkflowRoom {
@@ -43,22 +50,40 @@ export function makeWorkflows(options: Omit<WorkerOptions, "resolve" | "start">)
     start: (target, name, input) => executions.start({ target, name, input }),
   });
   const executions = makeExecutions(database, worker);
-  const workflows = {
+  const activities = makeActivities(database, { worker, waker, processId });
+  const { tokenOf } = worker;
+  const approvalRoom = makeApprovals({ database, answering: activities, tokenOf, onError: options.onError });
+  const { approvals } = approvalRoom;
+  const workflows: Workflows = {
     machines,
     executions,
-    activities: makeActivities(database, { worker, waker, processId }),
+    activities,
+    approvals,
+    redrives: makeRedrives({
+      database,
+      approvals,
+      find: executions.find,
+      redrive: executions.redrive,
+      stateOf: async (id) => (await worker.engine.load(id))?.state,
+      isOwn: async (revision) => Boolean((await machines.atRevision(revision))?.handlers),
+    }),
     tags: makeTags(database),
     runTask: worker.runTask,
     next: worker.next,
     nowMs: worker.clock.nowMs,
-    sweepDue: worker.due.sweep,
-    tokenOf: worker.tokenOf,
+    async sweepDue() {
+      await worker.due.sweep();
+      await approvalRoom.due.sweep();
+    },
+    tokenOf,
     serve: worker.own.register,
     drain: worker.own.drain,
   };
-  return { workflows, worker };
+  return { workflows, worker, approvalRoom };
 }
 
+export type { Approvals } from "../approval/client.ts";
+export type { Redrives } from "../redrive/client.ts";
 export type { Activities, ActivityTask, Tags, TaskRequest } from "./activities.ts";
 export type { Executions } from "./executions.ts";
 export type { MachineChange, Machines, NewMachine, Published } from "./machines.ts";

@@ -1,0 +1,176 @@
+// The HTTP side: accept a case, show it, cancel it; the supervisors' inbox; the post's receipts.
+import { randomBytes } from "node:crypto";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import { isTuntasError, type Platform, type RunningApp } from "tuntas";
+import { httpErrors, tuntasHttp } from "tuntas/fastify";
+import { executionName, startByOutbox } from "tuntas/outbox";
+import { answerTask, type Person } from "tuntas/workflow";
+import { z } from "zod";
+import { caseActivation } from "./cases.ts";
+import {
+  acknowledge,
+  auditOf,
+  CaseOver,
+  findCase,
+  findCommand,
+  findNotice,
+  InvalidTransition,
+  recordCommand,
+  transition,
+  type Tx,
+} from "./store.ts";
+
+const text = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((value) => value.isWellFormed() && !value.includes("\0"), "expected text that can be stored");
+const token = z.string().regex(/^[A-Za-z0-9_]{1,20}$/, "expected 1 to 20 letters, digits or _");
+
+const newCase = z.object({
+  tenantId: token,
+  partyName: text,
+  jurisdiction: text,
+  severity: z.enum(["normal", "high"]).default("normal"),
+});
+const decision = z.object({ decision: z.enum(["approve", "reject"]), reason: text });
+const because = z.object({ reason: text });
+
+function parse<T>(schema: z.ZodType<T>, body: unknown): T {
+  const result = schema.safeParse(body ?? {});
+  if (result.success) return result.data;
+  const issues = result.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
+  const message = issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ");
+  throw httpErrors.error("TUNTAS_HTTP_INVALID", message, { details: { issues } });
+}
+
+/** Who asks, as the proxy in front of this service has authenticated them. */
+function personOf({ headers }: FastifyRequest): Person {
+  const name = headers["x-user"];
+  if (typeof name !== "string" || name === "")
+    throw httpErrors.error("TUNTAS_HTTP_INVALID", "X-User: expected the name of a person");
+  const roles = typeof headers["x-roles"] === "string" ? headers["x-roles"].split(",") : [];
+  return { name, roles: roles.map((role) => role.trim()).filter((role) => role !== "") };
+}
+
+const missing = (what: string) => httpErrors.error("TUNTAS_HTTP_NOT_FOUND", `there is no ${what}`);
+
+/** What refuses a request for what is so already is a conflict with it. */
+function statusOf(error: Error): number | undefined {
+  if (error instanceof CaseOver || error instanceof InvalidTransition) return 409;
+  if (!isTuntasError(error)) return undefined;
+  if (["TUNTAS_APPROVAL_OVER", "TUNTAS_APPROVAL_LATE", "TUNTAS_APPROVAL_SIGNED"].includes(error.code))
+    return 409;
+  if (["TUNTAS_APPROVAL_OWN", "TUNTAS_APPROVAL_DENIED"].includes(error.code)) return 403;
+  return error.code === "TUNTAS_APPROVAL_MISSING" ? 404 : undefined;
+}
+
+type ById = { Params: { id: string } };
+
+const newId = (prefix: string): string => `${prefix}-${randomBytes(6).toString("hex")}`;
+
+/** Accepts a case: its command and the announcement that starts its workflow are one commit (pattern B). */
+async function accept(request: FastifyRequest) {
+  const { name: requestedBy } = personOf(request);
+  const given = parse(newCase, request.body);
+  const ids = { caseId: newId("CASE"), commandId: newId("cmd"), tenantId: given.tenantId };
+  const command = {
+    ...ids,
+    workflowName: caseActivation.name,
+    workflowVersion: "1",
+    requestedBy,
+    correlationId: request.correlationId,
+    startedAt: new Date().toISOString(),
+  };
+  const name = executionName(command);
+  await recordCommand(request.tx, { ...command, ...given, executionName: name });
+  await startByOutbox(request.tx, command);
+  return { caseId: ids.caseId, status: "ACCEPTED", executionName: name };
+}
+
+async function show(tx: Tx, caseId: string) {
+  const found = await findCase(tx, caseId);
+  if (!found) {
+    const command = await findCommand(tx, caseId);
+    if (!command) throw missing(`case ${caseId}`);
+    return { caseId, status: "ACCEPTED" };
+  }
+  const { reservationId: _, ...facts } = found;
+  const notice = await findNotice(tx, caseId);
+  return {
+    ...facts,
+    notice: notice && { noticeId: notice.noticeId, deliveryStatus: notice.deliveryStatus },
+    history: await auditOf(tx, caseId),
+  };
+}
+
+/** Ends the wait, if there is one: the approval is withdrawn, the acknowledgement is not waited for any more. */
+async function cancel({ workflows }: Platform, request: FastifyRequest, caseId: string): Promise<void> {
+  const person = personOf(request);
+  const { reason } = parse(because, request.body);
+  const { tx } = request;
+  if (!(await findCase(tx, caseId))) throw missing(`case ${caseId}`);
+  const [pending] = await workflows.approvals.list({ subject: caseId });
+  if (pending) await workflows.approvals.withdraw(pending.id, { by: person, reason, tx });
+  await transition(tx, { caseId, name: "cancel" }, { actor: person.name, reason });
+  const notice = await findNotice(tx, caseId);
+  if (notice?.tokenReference && notice.deliveryStatus !== "ACKNOWLEDGED")
+    await answerTask(tx, { tokenReference: notice.tokenReference, error: "CaseOver", cause: reason });
+}
+
+/** The post's receipt: the notice first, then the execution hears of it. Again is harmless. */
+async function receive(tx: Tx, noticeId: string) {
+  const notice = await acknowledge(tx, noticeId);
+  if (!notice) throw missing(`notice ${noticeId}`);
+  if (notice.first && notice.tokenReference)
+    await answerTask(tx, { tokenReference: notice.tokenReference, output: { status: "ACKNOWLEDGED" } });
+  return { noticeId, deliveryStatus: notice.deliveryStatus };
+}
+
+function caseRoutes(server: FastifyInstance, platform: Platform): void {
+  server.post("/cases", async (request, reply) => reply.code(202).send(await accept(request)));
+  server.get<ById>("/cases/:id", ({ params }) =>
+    platform.database.transaction(({ client }) => show(client, params.id)),
+  );
+  server.post<ById>("/cases/:id/cancel", { config: { audit: "case.cancel" } }, async (request, reply) => {
+    await cancel(platform, request, request.params.id);
+    return reply.code(204).send();
+  });
+  server.post<ById>("/receipts/:id", { config: { idempotency: "optional" } }, ({ tx, params }) =>
+    receive(tx, params.id),
+  );
+}
+
+function approvalRoutes(server: FastifyInstance, { workflows: { approvals } }: Platform): void {
+  server.get("/approvals", (request) =>
+    approvals.list({ for: personOf(request), workflow: caseActivation.name }),
+  );
+  server.get<ById>("/approvals/:id", async (request) => {
+    const found = await approvals.show(request.params.id, personOf(request));
+    if (!found) throw missing(`approval ${request.params.id}`);
+    return found;
+  });
+  server.post<ById>("/approvals/:id/decision", async (request) => {
+    const given = parse(decision, request.body);
+    const { status, approval } = await approvals.decide(request.params.id, {
+      ...given,
+      by: personOf(request),
+      tx: request.tx,
+    });
+    return { status, approval: approval.status, signaturesMissing: approval.signaturesMissing };
+  });
+}
+
+/** The API, ready to listen. */
+export async function makeServer(running: RunningApp): Promise<FastifyInstance> {
+  const { platform } = running;
+  const server = Fastify({
+    onProtoPoisoning: "remove",
+    onConstructorPoisoning: "remove",
+    return503OnClosing: false,
+  });
+  await server.register(tuntasHttp, { platform, running, statusOf });
+  caseRoutes(server, platform);
+  approvalRoutes(server, platform);
+  return server;
+}

@@ -1,0 +1,57 @@
+// The duplicate check: the step leaves a job and a message with a reference to its token; a worker looks, under a lease,
+// and its result commits before the execution hears of it.
+import { queue, retry, task, worker, type Context } from "tuntas";
+import { claimLease, completeLease } from "tuntas/ledger";
+import { answerTask } from "tuntas/workflow";
+import { z } from "zod";
+import { caseOf, endDuplicateCheck, findDuplicates, requestDuplicateCheck, transition } from "../store.ts";
+import { finalStatuses } from "../transitions.ts";
+import { caseIds } from "./ids.ts";
+
+export const duplicateChecks = queue("duplicate-checks", {
+  message: z.object({ caseId: z.string().min(1), tokenReference: z.string().min(1) }),
+  visibilityTimeout: "60s",
+  deadLetter: { after: 5, owner: "case-team", runbook: "runbooks/duplicate-checks-dlq.md", retention: "14d" },
+});
+
+export const checkDuplicates = task({
+  input: caseIds,
+  idempotent: true,
+  async handle({ caseId }, { tx, tokenReference, correlationId }) {
+    await requestDuplicateCheck(tx, caseId, tokenReference!);
+    await duplicateChecks.send({ caseId, tokenReference: tokenReference! }, { tx, correlationId });
+  },
+});
+
+/** Job, case, lease and the answer to the execution in the commit that acknowledges the message. */
+async function check(caseId: string, { tx }: Context, tokenReference: string): Promise<void> {
+  const found = await caseOf(tx, caseId);
+  if (finalStatuses.includes(found.status)) {
+    await endDuplicateCheck(tx, caseId, { status: "FAILED", duplicates: [] });
+    await answerTask(tx, { tokenReference, error: "CaseOver", cause: `${caseId} is ${found.status}` });
+    return;
+  }
+  const duplicates = await findDuplicates(tx, found);
+  const status = duplicates.length > 0 ? "POSSIBLE_DUPLICATE" : "CLEAR";
+  await endDuplicateCheck(tx, caseId, { status, duplicates });
+  const name = status === "CLEAR" ? "passDuplicateCheck" : "needReview";
+  await transition(tx, { caseId, name }, { actor: "duplicate check", reason: duplicates.join(", ") });
+  await answerTask(tx, { tokenReference, output: { status, count: duplicates.length } });
+}
+
+export const duplicateChecker = worker(duplicateChecks, {
+  idempotencyKey: ({ caseId, tokenReference }) => `${caseId} ${tokenReference}`,
+  timeout: "30s",
+  concurrency: 8,
+  async handle({ caseId, tokenReference }, context) {
+    const { tx, database } = context;
+    // One worker a job: the lease (20 s) is shorter than the state's heartbeat (120 s), that than its timeout (30 min).
+    const name = `duplicate-check ${tokenReference}`;
+    const claimed = await claimLease(database, { name, owner: `${process.pid}`, lease: "20s" });
+    if (claimed.status === "held") return retry({ code: "CHECK_HELD", after: "5s" });
+    if (claimed.status === "completed") return undefined;
+    await check(caseId, context, tokenReference);
+    await completeLease(tx, claimed.lease, { caseId });
+    return undefined;
+  },
+});

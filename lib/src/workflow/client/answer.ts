@@ -1,0 +1,46 @@
+// Answering a waiting task with the change that it waited for: announced in the change's own transaction, told after its
+// commit, and told again until the execution has it.
+import type { Failure, Json } from "../../asl/contract.ts";
+import type { Target } from "../../engine/target.ts";
+import { add } from "../../outbox/client.ts";
+import type { Transaction } from "../../pg/join.ts";
+import type { AnswerResult } from "../contract.ts";
+
+/** What answers waiting tasks by their tokens. */
+export interface Answering {
+  succeed(token: string, output: Json): Promise<AnswerResult>;
+  fail(token: string, failure: Failure): Promise<AnswerResult>;
+}
+
+/** The reference is `ctx.tokenReference` of the step that waits. */
+export type TaskAnswer = { readonly tokenReference: string } & (
+  { readonly output: unknown } | { readonly error: string; readonly cause?: string }
+);
+
+const target = { kind: "task", name: "answer" };
+
+/** Answers the task after the commit of this transaction. Errors: TUNTAS_OUTBOX_INVALID. */
+export async function answerTask(tx: Transaction, answer: TaskAnswer): Promise<void> {
+  const type = "error" in answer ? "TaskFailure" : "TaskSuccess";
+  await add(tx, { target, key: answer.tokenReference, type, payload: JSON.stringify(answer) });
+}
+
+/** Takes such answers. A task that no longer waits has had one, or is over. */
+export function answerTarget({
+  answering,
+  tokenOf,
+}: {
+  readonly answering: Answering;
+  readonly tokenOf: (reference: string) => string;
+}): Target {
+  return {
+    async deliver({ payload }) {
+      const answer = JSON.parse(payload) as TaskAnswer;
+      const token = tokenOf(answer.tokenReference);
+      const { status } = await ("error" in answer
+        ? answering.fail(token, answer)
+        : answering.succeed(token, (answer.output ?? null) as Json));
+      return { status: status === "accepted" ? "created" : "duplicate" };
+    },
+  };
+}

@@ -1,0 +1,42 @@
+// What an execution has left in the tables of the rooms below, by its ARN, its name and its domain row's key.
+import { statement } from "../../pg/database.ts";
+import type { Runner } from "../../pg/join.ts";
+import type { CommandFact, EffectFact, OutboxFact, ReservationFact } from "./contract.ts";
+
+const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
+const rowsMax = 200;
+
+const commands = statement(
+  `select key, outcome, result, ${ms("created_at")} as "createdAtMs" from tuntas.command
+   where scope = 'workflow' and starts_with(key, $1) order by created_at limit ${rowsMax}`,
+);
+
+/** Steps of the execution that were done, with their results. */
+export const commandsOf = (sql: Runner, arn: string) => sql.run<CommandFact & {}>(commands, [`${arn}/`]);
+
+const outbox = statement(
+  `select id::text, target_kind || ' ' || target_name as target, key, type, failure_message as failure, ${ms("created_at")} as "createdAtMs",
+     case when parked_at is null then 'waiting' else 'parked' end as state from tuntas.outbox where key = any($1::text[])
+   union all
+   (select id::text, target_kind || ' ' || target_name, key, type, null, ${ms("created_at")}, 'published'
+    from tuntas.outbox_published where key = any($1::text[]) order by published_at desc limit ${rowsMax})
+   order by 6`,
+);
+
+export const outboxOf = (sql: Runner, keys: readonly string[]) => sql.run<OutboxFact & {}>(outbox, [keys]);
+
+const effects = statement(
+  `select id::text, provider, operation, key, state, final, deadline <= tuntas.now() as overdue, reference, calls
+   from tuntas.side_effect where caller = any($1::text[]) or subject = any($1::text[]) order by id limit ${rowsMax}`,
+);
+
+export const effectsOf = (sql: Runner, keys: readonly string[]) => sql.run<EffectFact & {}>(effects, [keys]);
+
+const reservations = statement(
+  `select id::text, kind, resource, holder, ${ms("expires_at")} as "expiresAtMs",
+     case when state = 'reserved' and expires_at <= tuntas.now() then 'expired' else state end as state
+   from tuntas.reservation where holder = any($1::text[]) order by created_at limit ${rowsMax}`,
+);
+
+export const reservationsOf = (sql: Runner, holders: readonly string[]) =>
+  sql.run<ReservationFact & {}>(reservations, [holders]);

@@ -21,7 +21,7 @@ export function approvalCallback({ database, answering, tokenOf }: CallbackOptio
     const kept = await findApproval(database, approvalId);
     if (!kept || kept.approval.status === "pending")
       throw approvalErrors.error("TUNTAS_APPROVAL_MISSING", `there is no ended approval ${approvalId}`);
-    const told = toldOf(kept.approval);
+    const told = toldOf(kept.approval, new Date(kept.approval.endedAtMs!).toISOString());
     const token = tokenOf(kept.tokenReference);
     const answer = await ("error" in told
       ? answering.fail(token, told)

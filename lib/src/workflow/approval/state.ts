@@ -30,9 +30,8 @@ export type Told =
   | { readonly output: Readonly<Record<string, unknown>> & object }
   | { readonly error: string; readonly cause: string };
 
-export function toldOf(approval: Approval): Told {
-  const { id, status, subject, signatures, endedAtMs, endedReason } = approval;
-  const decidedAt = new Date(endedAtMs!).toISOString();
+export function toldOf(approval: Approval, decidedAt: string): Told {
+  const { id, status, subject, signatures, endedReason } = approval;
   if (status === "expired")
     return { error: "States.Timeout", cause: `nobody decided approval ${id} of ${subject} by ${decidedAt}` };
   if (status === "withdrawn")

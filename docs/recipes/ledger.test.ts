@@ -8,7 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import ts from "typescript";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openPlatform } from "tuntas";
+import { openPlatform, start } from "tuntas";
+import { approveRepair, provider, repair, standing } from "tuntas/ledger";
 import type { StartCommand } from "tuntas/outbox";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -174,4 +175,37 @@ test("G-22 G-27 docs/recipes/reservations.md", async () => {
   await expect(giveBack(client, id)).rejects.toMatchObject({ code: "TUNTAS_RESERVATION_STATE" });
   expect(await detectDuplicates("c1", async () => ["c0"])).toEqual({ status: "completed", result: ["c0"] });
   expect(await detectDuplicates("c1", async () => [])).toEqual({ status: "completed", result: ["c0"] });
+});
+
+test("P-37 docs/recipes/compensation.md", async () => {
+  const { reserveNumber, noteCharge, undoCase, caseIsActive } = await recipe("compensation");
+  const platform = await openPlatform({ databaseUrl: process.env.DATABASE_URL });
+  const bank = provider({ name: "refunding bank", timeout: "2s", reconcile: { refund: "manual" } });
+  const refunds: string[] = [];
+  const refunding = { refund: async (chargeId: string) => (refunds.push(chargeId), { id: "re_1" }) };
+  await client.query("begin");
+  const reservation = await reserveNumber(client, "c8", "N-8");
+  await noteCharge(client, "c8", { provider: bank, bank: refunding, chargeId: "ch_8" });
+  await client.query("commit");
+  expect(await undoCase(platform, bank, refunding, "c8")).toEqual({ status: "completed", done: 2 });
+  expect(await undoCase(platform, bank, refunding, "c8")).toEqual({ status: "completed", done: 0 });
+  expect(refunds).toEqual(["ch_8"]);
+  expect(await count(`tuntas.reservation where id = '${reservation}' and state = 'released'`)).toBe(1);
+  await reserveNumber(client, "c9", "N-9");
+  expect(await caseIsActive(client, "c9")).toBe(1);
+  expect(await undoCase(platform, bank, refunding, "c9")).toEqual({ status: "completed", done: 0 });
+  await platform.close();
+});
+
+test("R-01 R-15 docs/recipes/reconciliation.md", async () => {
+  const { default: application, casesStarted, look } = await recipe("reconciliation");
+  await client.query("create table runs (case_id text); insert into cases values ('c77', 'APPROVED')");
+  const running = await start(application, { databaseUrl: process.env.DATABASE_URL });
+  await until(async () => (await count("tuntas.discrepancy where key = 'c77'")) === 1);
+  expect(await look(running.platform)).toMatchObject({ name: "cases-started", found: 1, added: [] });
+  const [row] = await standing(running.platform.database, "cases-started");
+  await approveRepair(running.platform.database, row!.id, { by: "ana", reason: "it was never started" });
+  expect(await repair(running.platform.database, casesStarted, row!.id)).toBe("repaired");
+  expect(await count("runs where case_id = 'c77'")).toBe(1);
+  await running.stop();
 });

@@ -87,4 +87,5 @@ export * from "./reconcile/anomalies.ts";
 export { startLedger } from "./service.ts";
 export type { LedgerService } from "./service.ts";
 export { inSchema } from "../pg/join.ts";
+export type { Sql, Tx } from "../pg/contract.ts";
 export type { Transaction } from "../pg/join.ts";

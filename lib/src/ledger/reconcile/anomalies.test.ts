@@ -97,7 +97,7 @@ async function injectedFoundRepaired(
   });
 }
 
-describe("R-01 R-02 R-18 the six anomalies", () => {
+describe("R-01 R-02 R-07 R-18 the six anomalies", () => {
   test("R-08 an approved case whose workflow is missing is started", async () => {
     await query(`insert into ${kit.schema}.cases values ('c1', 'APPROVED')`);
     const declared = workflowMissing({

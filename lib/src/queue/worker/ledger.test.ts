@@ -6,7 +6,7 @@ import { add } from "../../outbox/index.ts";
 import { testPlatform } from "../../testing/index.ts";
 import { queue, worker } from "../declaration.ts";
 
-test("G-07 G-19 a handler's change, command, announcement and acknowledgement are one commit; its calls outside come before", async () => {
+test("G-01 G-07 G-19 a handler's change, command, announcement and acknowledgement are one commit; its calls outside come before", async () => {
   await using kit = await testPlatform();
   const { platform } = kit;
   const bank = provider({ name: "bank", timeout: "1s", reconcile: { charge: "manual" } });

@@ -1,5 +1,6 @@
 // The console's API as types, which its server and its pages share. A read is `GET /console/api/NAME?…`, an act is
 // `POST /console/api/NAME` with a JSON body.
+import type { AlarmActs, AlarmReads } from "./alarms.ts";
 import type { None } from "./basics.ts";
 import type { DeadLetterActs, DeadLetterReads } from "./dead-letters.ts";
 import type { HomeView } from "./home.ts";
@@ -8,6 +9,7 @@ import type { RecordReads } from "./record.ts";
 import type { SafetyActs, SafetyReads } from "./safety.ts";
 import type { SeriesReads } from "./series.ts";
 
+export type * from "./alarms.ts";
 export type * from "./basics.ts";
 export type * from "./dead-letters.ts";
 export type * from "./home.ts";
@@ -17,11 +19,12 @@ export type * from "./safety.ts";
 export type * from "./series.ts";
 export type * from "./session.ts";
 
-export interface Reads extends QueueReads, DeadLetterReads, SafetyReads, RecordReads, SeriesReads {
+export interface Reads
+  extends AlarmReads, QueueReads, DeadLetterReads, SafetyReads, RecordReads, SeriesReads {
   home: { query: None; answer: HomeView };
 }
 
-export interface Acts extends QueueActs, DeadLetterActs, SafetyActs {}
+export interface Acts extends AlarmActs, QueueActs, DeadLetterActs, SafetyActs {}
 
 export type ReadName = keyof Reads;
 export type ActName = keyof Acts;

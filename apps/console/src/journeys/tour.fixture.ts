@@ -53,6 +53,15 @@ export const pagesOfShop: readonly Place[] = [
   { name: "side effects", address: "/effects", shows: "courier" },
   { name: "reservations", address: "/reservations", shows: "case-number" },
   { name: "leases", address: "/reservations?view=leases", shows: "nightly-ledger-close" },
+  {
+    name: "alarms",
+    address: "/alarms",
+    shows: "queue",
+    async act(page) {
+      await page.getByRole("table", { name: "Alarms" }).getByRole("row").nth(1).click();
+      await page.getByText("The runbook, now").waitFor();
+    },
+  },
   { name: "processes", address: "/processes", shows: "Last heartbeat" },
   { name: "audit", address: "/audit", shows: "queue.pause" },
   {

@@ -7,7 +7,16 @@ import type { Shared } from "./shared.ts";
 
 export type ConsolePlatform = Pick<
   Platform,
-  "access" | "context" | "database" | "log" | "queues" | "series" | "targets" | "waker" | "workflows"
+  | "access"
+  | "alarms"
+  | "context"
+  | "database"
+  | "log"
+  | "queues"
+  | "series"
+  | "targets"
+  | "waker"
+  | "workflows"
 >;
 
 export interface Needs {

@@ -4,6 +4,7 @@ import { demand, type Who } from "tuntas/access";
 import { consoleErrors } from "../contract.ts";
 import { makeFields, type Fields } from "./fields.ts";
 import type { ActHandler, ActsOf, Needs, ReadHandler, ReadsOf } from "./needs.ts";
+import { alarmActs, alarmReads } from "./rooms/alarms.ts";
 import { deadLetterActs, deadLetterReads } from "./rooms/dead-letters.ts";
 import { homeReads } from "./rooms/home.ts";
 import { queueActs, queueReads } from "./rooms/queues.ts";
@@ -32,8 +33,14 @@ export function makeRoutes(needs: Needs): Routes {
     ...safetyReads(needs),
     ...recordReads(needs),
     ...seriesReads(needs),
+    ...alarmReads(needs),
   };
-  const acts: ActsOf<ActName> = { ...queueActs(needs), ...deadLetterActs(needs), ...safetyActs(needs) };
+  const acts: ActsOf<ActName> = {
+    ...queueActs(needs),
+    ...deadLetterActs(needs),
+    ...safetyActs(needs),
+    ...alarmActs(needs),
+  };
 
   return {
     async read(name, query, who) {

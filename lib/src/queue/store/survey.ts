@@ -41,7 +41,7 @@ const survey = statement(
      q.dead_letter_name as "deadLetterName", q.receives_max as "receivesMax", s.id is not null as "isDeadLetterQueue",
      ${ms("q.paused_at")} as "pausedAtMs", q.paused_by as "pausedBy",
      ${bounded("tuntas.ready t where t.queue_id = q.id")} as ready,
-     ${bounded("tuntas.in_flight t where t.queue_id = q.id")} as "inFlight",
+     ${bounded("tuntas.held t where t.queue_id = q.id")} as "inFlight",
      ${bounded("tuntas.delayed t where t.queue_id = q.id")} as delayed,
      (select ${ms("tuntas.now() - r.sent_at")} from tuntas.ready r where r.queue_id = q.id order by r.turn, r.id limit 1) as "oldestAgeMs",
      ${bounded("tuntas.ready t where t.queue_id = d.id and t.source_queue_id = q.id")} as dead,
@@ -91,7 +91,7 @@ export interface QueueConsumer {
 const consumers = statement(
   `select p.id::text as "processId", p.name, p.host, p.pid, p.version, ${ms("p.started_at")} as "startedAtMs",
      ${ms("tuntas.now() - p.heartbeat_at")} as "heartbeatAgeMs", c.concurrency, c.global_concurrency as "globalConcurrency",
-     (select count(*) from tuntas.in_flight f where f.queue_id = c.queue_id and f.owner_id = p.id)::float8 as "inFlight"
+     (select count(*) from tuntas.held f where f.queue_id = c.queue_id and f.owner_id = p.id)::float8 as "inFlight"
    from tuntas.consumer c join tuntas.process p on p.id = c.process_id and p.expires_at > tuntas.now()
    where c.queue_id = $1 order by p.id limit 500`,
 );
@@ -172,7 +172,7 @@ const listings: Readonly<Record<LiveState, Listing>> = {
     held: nobody,
   },
   in_flight: {
-    table: "in_flight",
+    table: "held",
     cursor: "'0.' || t.id",
     after: "t.id > split_part($2, '.', 2)::bigint",
     order: "t.id",

@@ -2,6 +2,7 @@
 import { readStatus } from "tuntas/outbox";
 import { defaultScope } from "tuntas/queue";
 import type { Check, Decision, Health } from "../../api/index.ts";
+import { alarms } from "../decisions/alarms.ts";
 import { deadLetters } from "../decisions/dead-letters.ts";
 import type { Look } from "../decisions/decision.ts";
 import { discrepancies, effects } from "../decisions/effects.ts";
@@ -9,7 +10,7 @@ import { outbox } from "../decisions/outbox.ts";
 import { queues, undeclared } from "../decisions/queues.ts";
 import type { Needs, ReadsOf } from "../needs.ts";
 
-const looks: readonly Look[] = [effects, outbox, deadLetters, queues, discrepancies, undeclared];
+const looks: readonly Look[] = [alarms, effects, outbox, deadLetters, queues, discrepancies, undeclared];
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 

@@ -60,8 +60,9 @@ async function readQueue(needs: Needs, queue: string, range: Range): Promise<Que
     (one, other) => one - other,
   );
   const stepMs = stepOf(atMs, range.stepMs);
+  // The last bucket still fills: its rate is not known yet.
   const perMinute = (values: Map<number, number>) =>
-    atMs.map((at) => ((values.get(at) ?? 0) * 60_000) / stepMs);
+    atMs.map((at) => (at + stepMs > range.toMs ? null : ((values.get(at) ?? 0) * 60_000) / stepMs));
   return {
     atMs,
     stepMs,

@@ -75,6 +75,14 @@ export const navigation: readonly NavigationEntry[] = [
     view: lazy(() => import("./reservations/index.tsx")),
   },
   {
+    path: "/alarms",
+    title: "Alarms",
+    group: "Record",
+    icon: "alarm",
+    key: "l",
+    view: lazy(() => import("./alarms/index.tsx")),
+  },
+  {
     path: "/audit",
     title: "Audit",
     group: "Record",

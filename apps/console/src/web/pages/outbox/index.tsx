@@ -105,13 +105,55 @@ function OpenWriter({ ageMs }: { readonly ageMs: number | null }) {
   );
 }
 
-export default function Outbox() {
+const stateChoices = [
+  ["", "Every state"],
+  ["parked", "Parked"],
+  ["waiting", "Waiting"],
+  ["claimed", "On its way"],
+  ["behind", "Behind another"],
+] as const;
+
+function Targets({ targets }: Pick<OutboxStatus, "targets">) {
   const url = useUrl();
+  if (targets.length === 0) return null;
+  return (
+    <Table
+      label="Targets"
+      rows={targets}
+      columns={targetColumns}
+      keyOf={textOf}
+      onOpen={(target) => url.set({ target: textOf(target) })}
+    />
+  );
+}
+
+function Items({ rows, loaded }: { readonly rows: readonly OutboxItem[]; readonly loaded: boolean }) {
+  const url = useUrl();
+  if (loaded && rows.length === 0)
+    return <Empty title="Everything was taken.">Nothing waits in the outbox, and nothing is parked.</Empty>;
+  const selected = rows.find(({ id }) => id === url.get("row"));
+  return (
+    <>
+      <Table
+        tall
+        label="Announcements"
+        rows={rows}
+        columns={columns}
+        keyOf={({ id }) => id}
+        selected={selected?.id}
+        onOpen={({ id }) => url.set({ row: id }, "push")}
+      />
+      {selected && <ItemPanel item={selected} onClose={() => url.set({ row: undefined })} />}
+    </>
+  );
+}
+
+export default function Outbox() {
   const status = useRead("outbox.status", {});
   const items = useRead("outbox.items", useQueryOf("outbox.items", ["target", "state"]));
   const targets = status.data?.value.targets ?? [];
   const rows = items.data?.value.items ?? [];
-  const selected = rows.find(({ id }) => id === url.get("row"));
+  const names = targets.map((each) => [textOf(each), textOf(each)] as const);
   return (
     <Page
       title="Outbox"
@@ -119,52 +161,15 @@ export default function Outbox() {
       source={sourceOf(items)}
     >
       <OpenWriter ageMs={status.data?.value.openWriterAgeMs ?? null} />
-      {targets.length > 0 && (
-        <Table
-          label="Targets"
-          rows={targets}
-          columns={targetColumns}
-          keyOf={textOf}
-          onOpen={(target) => url.set({ target: textOf(target) })}
-        />
-      )}
+      <Targets targets={targets} />
       <Filters
         filters={[
-          {
-            kind: "choice",
-            name: "target",
-            label: "Target",
-            choices: [["", "Every target"], ...targets.map((each) => [textOf(each), textOf(each)] as const)],
-          },
-          {
-            kind: "choice",
-            name: "state",
-            label: "State",
-            choices: [
-              ["", "Every state"],
-              ["parked", "Parked"],
-              ["waiting", "Waiting"],
-              ["claimed", "On its way"],
-              ["behind", "Behind another"],
-            ],
-          },
+          { kind: "choice", name: "target", label: "Target", choices: [["", "Every target"], ...names] },
+          { kind: "choice", name: "state", label: "State", choices: stateChoices },
         ]}
         tally={`${rows.length}${items.data?.value.more ? "+" : ""} rows`}
       />
-      {items.data && rows.length === 0 ? (
-        <Empty title="Everything was taken.">Nothing waits in the outbox, and nothing is parked.</Empty>
-      ) : (
-        <Table
-          tall
-          label="Announcements"
-          rows={rows}
-          columns={columns}
-          keyOf={({ id }) => id}
-          selected={selected?.id}
-          onOpen={({ id }) => url.set({ row: id }, "push")}
-        />
-      )}
-      {selected && <ItemPanel item={selected} onClose={() => url.set({ row: undefined })} />}
+      <Items rows={rows} loaded={items.data !== undefined} />
     </Page>
   );
 }

@@ -7,7 +7,7 @@ import { Empty } from "../../furniture/notice.tsx";
 import { durationText } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
 
-const Chart = lazy(() => import("../../furniture/chart.tsx").then(({ Chart }) => ({ default: Chart })));
+const Chart = lazy(() => import("../../furniture/chart/index.tsx").then(({ Chart }) => ({ default: Chart })));
 
 const ranges = [
   ["15", "15 minutes"],
@@ -54,6 +54,7 @@ function Charts({ series }: { readonly series: QueueSeries }) {
     <div className="over-time">
       <Chart
         group="queue"
+        named
         label={`Attempts a minute: ${rateText(latest(donePerMinute))} done, ${rateText(latest(failedPerMinute))} not, at last`}
         atMs={atMs}
         marks={marks}
@@ -73,6 +74,7 @@ function Charts({ series }: { readonly series: QueueSeries }) {
       />
       <Chart
         group="queue"
+        timed
         label={`Age of the oldest: ${age(latest(oldestAgeSeconds))} at last`}
         atMs={atMs}
         marks={marks}

@@ -42,6 +42,9 @@ export const transitions = {
   passDuplicateCheck: { from: ["JURISDICTION_VALIDATED"], to: "DUPLICATE_CHECK_PASSED" },
   needReview: { from: ["JURISDICTION_VALIDATED"], to: "NEEDS_REVIEW" },
   requestApproval: { from: ["DUPLICATE_CHECK_PASSED", "NEEDS_REVIEW"], to: "NEEDS_APPROVAL" },
+  /** In the short process, which goes from the number straight to the supervisor, and from the yes to the end. */
+  requestShortApproval: { from: ["NUMBER_RESERVED"], to: "NEEDS_APPROVAL" },
+  activateShort: { from: ["APPROVED"], to: "ACTIVE" },
   approve: { from: ["NEEDS_APPROVAL"], to: "APPROVED" },
   reject: { from: ["NEEDS_APPROVAL"], to: "REJECTED" },
   generateNotice: { from: ["APPROVED"], to: "NOTICE_GENERATED" },

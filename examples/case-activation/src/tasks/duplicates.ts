@@ -36,7 +36,7 @@ async function check(caseId: string, { tx }: Context, tokenReference: string): P
   await endDuplicateCheck(tx, caseId, { status, duplicates });
   const name = status === "CLEAR" ? "passDuplicateCheck" : "needReview";
   await transition(tx, { caseId, name }, { actor: "duplicate check", reason: duplicates.join(", ") });
-  await answerTask(tx, { tokenReference, output: { status, count: duplicates.length } });
+  await answerTask(tx, { tokenReference, output: { caseId, status, duplicateCheckResult: { status } } });
 }
 
 export const duplicateChecker = worker(duplicateChecks, {

@@ -36,6 +36,8 @@ export function drawMarks(plot: uPlot, marks: readonly ChartMark[], palette: Pal
   ctx.strokeStyle = palette("muted");
   ctx.fillStyle = palette("text");
   ctx.setLineDash([3 * dot, 3 * dot]);
+  ctx.textAlign = "left";
+  ctx.textBaseline = "alphabetic";
   ctx.font = `${11 * dot}px system-ui, sans-serif`;
   for (const { atMs, text } of marks) {
     const x = plot.valToPos(atMs / 1000, "x", true);

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { app, start } from "../../app.ts";
 import { effect, once, provider } from "../../ledger/index.ts";
 import { add } from "../../outbox/index.ts";
+import { statement } from "../../pg/database.ts";
 import { testPlatform } from "../../testing/index.ts";
 import { queue, worker } from "../declaration.ts";
 
@@ -44,5 +45,10 @@ test("G-01 G-07 G-19 a handler's change, command, announcement and acknowledgeme
   await using _running = await start(app({ orders, orderWorker }), { platform });
   await orders.send({ orderId: "o1" });
   expect(await told).toBe("o1");
+  const records = statement(`select scope, key from tuntas.command order by scope`);
+  expect(await platform.database.run(records)).toEqual([
+    { scope: "orders", key: "o1" },
+    { scope: "queue:ledger-orders", key: "o1" },
+  ]);
   expect(refused).toMatchObject([{ code: "TUNTAS_EFFECT_IN_TRANSACTION" }]);
 });

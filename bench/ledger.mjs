@@ -16,11 +16,22 @@ const { values } = parseArgs({
 });
 const [rows, seconds] = [values.rows, values.seconds].map(Number);
 const clients = 8;
+process.env.TUNTAS_LOG_LEVEL ??= "silent";
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Transactions a second, over some clients at a time. */
-async function rateOf(pool, work) {
+/** What `work` did: items a second, and the CPU that this process spent on each, which other load does not change. */
+async function measured(work) {
+  const [begun, cpu] = [performance.now(), process.cpuUsage()];
+  const count = await work();
+  const { user, system } = process.cpuUsage(cpu);
+  return { perSecond: count / ((performance.now() - begun) / 1000), cpuUs: (user + system) / count };
+}
+
+/** Transactions, over some clients at a time. */
+const rateOf = (pool, work) => measured(() => transactions(pool, work));
+
+async function transactions(pool, work) {
   const begun = performance.now();
   let count = 0;
   const loop = async () => {
@@ -33,10 +44,10 @@ async function rateOf(pool, work) {
     client.release();
   };
   await Promise.all(Array.from({ length: clients }, loop));
-  return count / ((performance.now() - begun) / 1000);
+  return count;
 }
 
-/** Rows a second from the first look to the last row published. */
+/** Rows, from the first look to the last row published. */
 async function drain(platform, pool, target) {
   for (let from = 0; from < rows; from += 1000) {
     const client = await pool.connect();
@@ -50,14 +61,17 @@ async function drain(platform, pool, target) {
     await client.query("commit");
     client.release();
   }
-  const begun = performance.now();
+  return measured(() => emptied(platform, target));
+}
+
+async function emptied(platform, target) {
   platform.waker.wake("outbox");
   const waiting = async () =>
     (await readStatus(platform.database)).targets.find((each) => each.target.name === target.name)?.waiting ??
     0;
   const first = await waiting();
   while ((await waiting()) > 0) await pause(20);
-  return first / ((performance.now() - begun) / 1000);
+  return first;
 }
 
 async function measure(url) {
@@ -68,8 +82,10 @@ async function measure(url) {
   const run = `${Date.now()}`;
   const target = { kind: "function", name: "later" };
 
-  const report = (what, rate) =>
-    console.log(`${what.padEnd(56)} ${Math.round(rate).toLocaleString("en").padStart(9)} /s`);
+  const report = (what, { perSecond, cpuUs }) =>
+    console.log(
+      `${what.padEnd(56)} ${Math.round(perSecond).toLocaleString("en").padStart(9)} /s ${cpuUs.toFixed(0).padStart(7)} µs of CPU each`,
+    );
   report("a change alone (begin, insert, commit)", await rateOf(pool, change));
   report(
     "once(tx, …) around it",

@@ -5,6 +5,7 @@ import type { Duration } from "./core/duration.ts";
 import { toMs } from "./core/duration.ts";
 import type { Provider } from "./ledger/effect/provider.ts";
 import type { Reconciliation } from "./ledger/reconcile/contract.ts";
+import { findTracing, type Tracing } from "./measure/trace.ts";
 import { openPlatform, type Platform, type PlatformOptions } from "./platform.ts";
 import { queueErrors, type QueueRecord } from "./queue/contract.ts";
 import type { QueueDefinition, WorkerDefinition } from "./queue/declaration.ts";
@@ -104,7 +105,11 @@ function bindHooks({ approvals, redrives }: Platform["workflows"], workflow: Wor
 }
 
 /** The machines of the declared workflows are made, and their executions can be started. */
-async function beginWorkflows(parts: Parts, { workflows }: Platform): Promise<() => Promise<void>> {
+async function beginWorkflows(
+  parts: Parts,
+  { workflows }: Platform,
+  tracing: Tracing | undefined,
+): Promise<() => Promise<void>> {
   const pairs = await Promise.all(
     partsOf(parts, "workflow").map(async (workflow) => ({
       workflow,
@@ -112,10 +117,15 @@ async function beginWorkflows(parts: Parts, { workflows }: Platform): Promise<()
     })),
   );
   for (const pair of pairs)
-    bindWorkflow(pair.workflow, (_of, input, options) => startDeclared(workflows, pair, input, options));
+    bindWorkflow(pair.workflow, ({ name }, input, options) => {
+      const begin = (traced: typeof options) => startDeclared(workflows, pair, input, traced);
+      return tracing ? tracing.start(name, options, begin) : begin(options);
+    });
+  const traceHeaderOf = async (arn: string) => (await workflows.executions.find(arn))?.traceHeader;
   for (const { workflow } of pairs) bindHooks(workflows, workflow);
   return async () => {
-    for (const { workflow, machine } of pairs) await workflows.serve(workflow, machine);
+    for (const { workflow, machine } of pairs)
+      await workflows.serve(tracing?.workflow(workflow, traceHeaderOf) ?? workflow, machine);
   };
 }
 
@@ -148,16 +158,23 @@ const sensitiveOf = ({ message, sensitive = [] }: QueueDefinition["options"]): s
 
 async function begin(definition: AppDefinition, platform: Platform, withWorkers: boolean): Promise<Working> {
   const { queues, context, slots, log, processId, onLost } = platform;
+  const tracing = findTracing();
   const records = new Map<QueueDefinition, QueueRecord>();
   for (const queue of queuesOf(definition.parts)) {
     records.set(queue, await ensureQueue(queues.catalog, queue));
-    bindQueue(queue, (of, message, options) => sendDeclared(queues, of, message, options));
+    bindQueue(queue, (of, message, options) => {
+      const send = (traced: typeof options) => sendDeclared(queues, of, message, traced);
+      return tracing ? tracing.send(of.name, options, send) : send(options);
+    });
   }
   const unannounce = await announce(definition, platform);
-  const serveWorkflows = await beginWorkflows(definition.parts, platform);
+  const serveWorkflows = await beginWorkflows(definition.parts, platform, tracing);
   if (!withWorkers) return { workers: undefined, unwatch: unannounce };
   await serveWorkflows();
-  const pairs = workersOf(definition.parts).map((worker) => ({ worker, queue: records.get(worker.queue)! }));
+  const pairs = workersOf(definition.parts).map((worker) => ({
+    worker: tracing?.worker(worker) ?? worker,
+    queue: records.get(worker.queue)!,
+  }));
   const unwatch = await watchOver(definition.parts, platform);
   const workers = startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
   return { workers, unwatch: () => [unwatch, unannounce].forEach((end) => end()) };

@@ -3,6 +3,15 @@ import { metrics, signals } from "../engine/signals.ts";
 const queue = "the queue's id";
 const count = "how many messages";
 
+const failedAttempt = {
+  queue: "the queue's name",
+  code: "the error's code",
+  outcome: "its outcome",
+  messageId: "the message",
+  attempt: "1 at the first receive",
+  correlationId: "where it came from",
+};
+
 /** What the queue room announces, each after its commit; many messages of one commit are one signal. */
 export const queueSignals = signals({
   "queue.sent": { meaning: "Messages were made durable.", fields: { queueId: queue, count } },
@@ -43,12 +52,14 @@ export const queueSignals = signals({
       queue: "the queue's name",
       outcome: "its outcome",
       durationMs: "how long the handler took",
+      messageId: "the message",
+      attempt: "1 at the first receive",
       correlationId: "where it came from",
     },
   },
   "worker.retryable_failure": {
     meaning: "An attempt failed and will be tried again.",
-    fields: { queue: "the queue's name", code: "the error's code" },
+    fields: failedAttempt,
   },
   "worker.key_reused": {
     meaning:
@@ -57,7 +68,7 @@ export const queueSignals = signals({
   },
   "worker.poison_message": {
     meaning: "A message can never succeed as it is.",
-    fields: { queue: "the queue's name", code: "the error's code" },
+    fields: failedAttempt,
   },
 });
 
@@ -68,7 +79,7 @@ const perEvent = (event: string, signal = `queue.${event}`) => ({
   amount: "count",
 });
 
-/** The queue room's metrics. The names of the field stand beside them: visible, not visible, age of the oldest message. */
+/** The queue room's metrics; in parentheses the names that people know them by elsewhere. */
 export const queueMetrics = metrics({
   tuntas_queue_messages_total: {
     kind: "counter",

@@ -112,6 +112,8 @@ export interface StartOptions {
   readonly name?: string;
   /** Starts it in this transaction: it begins when that commits, and never without it. */
   readonly tx?: Queryable | undefined;
+  /** The trace that it belongs to, in the form of X-Amzn-Trace-Id. */
+  readonly traceHeader?: string | undefined;
 }
 
 export interface WorkflowDefinition<S extends Schema = Schema> {

@@ -53,7 +53,7 @@ export async function startDeclared(
   { executions }: Workflows,
   { workflow, machine }: { readonly workflow: WorkflowDefinition; readonly machine: MachineRecord },
   input: unknown,
-  { name = randomUUID(), tx }: StartOptions,
+  { name = randomUUID(), tx, traceHeader }: StartOptions,
 ): Promise<StartResult> {
   if (!namePattern.test(name))
     throw wrong(workflow.name, `expected a name of 1 to 80 plain characters, got ${JSON.stringify(name)}`);
@@ -61,6 +61,7 @@ export async function startDeclared(
     target: { machine, versionArn: null, aliasArn: null },
     name,
     input: await textOf(workflow, input),
+    traceHeader,
   };
   const started = await (tx ? executions.startIn(tx, request) : executions.start(request));
   if (started.status !== "conflict") return started;

@@ -333,26 +333,21 @@ function announceEnd(deps: AttemptDeps, item: Taken, { outcome, durationMs }: Re
 
 function announce({ queue, log }: AttemptDeps, item: Taken, outcome: Outcome, durationMs: number): void {
   const { correlationId, held } = item;
+  const { messageId, receives: attempt } = held;
+  const { kind, code } = outcome;
   queueSignals.publish("worker.attempt", {
     queue: queue.name,
-    outcome: outcome.kind,
+    outcome: kind,
     durationMs,
+    messageId,
+    attempt,
     correlationId,
   });
-  if (outcome.kind === "retry" || outcome.kind === "conflict")
-    queueSignals.publish("worker.retryable_failure", { queue: queue.name, code: outcome.code });
-  if (outcome.kind === "poison")
-    queueSignals.publish("worker.poison_message", { queue: queue.name, code: outcome.code });
-  if (outcome.kind === "done" || outcome.kind === "duplicate") return;
-  const fields = {
-    queue: queue.name,
-    messageId: held.messageId,
-    correlationId,
-    outcome: outcome.kind,
-    code: outcome.code,
-    attempt: held.receives,
-  };
-  log.warn(fields, outcome.message || outcome.code);
+  if (kind === "done" || kind === "duplicate") return;
+  const failed = { queue: queue.name, code, messageId, correlationId, outcome: kind, attempt };
+  if (kind === "retry" || kind === "conflict") queueSignals.publish("worker.retryable_failure", failed);
+  if (kind === "poison") queueSignals.publish("worker.poison_message", failed);
+  log.warn(failed, outcome.message || code);
 }
 
 function announceLost({ queue, log }: AttemptDeps, { held, correlationId }: Taken): void {

@@ -5,7 +5,7 @@ import type { Database } from "../../pg/database.ts";
 import { handlerErrors, type HandlerTx, type Write } from "../../engine/handler/contract.ts";
 import { handedOver } from "../../engine/handler/control.ts";
 import type { QueueRecord } from "../contract.ts";
-import type { Taken } from "./intake.ts";
+import { textAttributes, type Taken } from "./intake.ts";
 import { openTransaction, type HandlerTransaction } from "./transaction.ts";
 
 export interface Context {
@@ -30,6 +30,8 @@ export interface Context {
   /** Whose side effects they are, for the ledger: the message's id. */
   readonly caller: string;
   readonly correlationId: string | undefined;
+  /** The message's attributes that are text. */
+  readonly attributes: Readonly<Record<string, string>>;
   readonly groupId: string | undefined;
   readonly sentAtMs: number;
 }
@@ -116,6 +118,10 @@ export class AttemptContext implements Context {
 
   get correlationId(): string | undefined {
     return this.item.correlationId;
+  }
+
+  get attributes(): Readonly<Record<string, string>> {
+    return textAttributes(this.item.held.attributes);
   }
 
   get groupId(): string | undefined {

@@ -1,0 +1,94 @@
+// What a scraper reads, taken apart by a library that did not write it.
+// @ts-expect-error it comes without types
+import parsePrometheus from "parse-prometheus-text-format";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { app, queue, start, worker, poison } from "../index.ts";
+import { testPlatform, type TestPlatform } from "../testing/index.ts";
+import { makePrometheus, metricEntries, type Prometheus } from "./index.ts";
+
+interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly metrics: readonly {
+    readonly labels?: Record<string, string>;
+    readonly value?: string;
+    readonly buckets?: Record<string, string>;
+    readonly count?: string;
+  }[];
+}
+
+let kit: TestPlatform;
+let prometheus: Prometheus;
+beforeAll(async () => {
+  kit = await testPlatform();
+  prometheus = makePrometheus(kit.platform);
+});
+afterAll(async () => {
+  prometheus.close();
+  await kit[Symbol.asyncDispose]();
+});
+
+const scrape = async (): Promise<Map<string, Family>> =>
+  new Map((parsePrometheus(await prometheus.render()) as Family[]).map((family) => [family.name, family]));
+
+function valueOf(
+  families: Map<string, Family>,
+  name: string,
+  labels: Record<string, string>,
+): number | undefined {
+  const found = families
+    .get(name)
+    ?.metrics.find(({ labels: own = {} }) =>
+      Object.entries(labels).every(([label, value]) => own[label] === value),
+    );
+  return found?.value === undefined ? undefined : Number(found.value);
+}
+
+test("V-02 V-07: the worker's figures are there, by the queue's name", async () => {
+  const orders = queue("scraped", {
+    message: z.object({ good: z.boolean() }),
+    poison: "quarantine",
+    deadLetter: { after: 3, owner: "team", runbook: "r.md", retention: "4d" },
+  });
+  const work = worker(orders, {
+    idempotencyKey: "none",
+    timeout: "5s",
+    concurrency: 7,
+    handle: ({ good }) => {
+      if (!good) throw poison({ code: "BAD_ORDER", message: "no" });
+    },
+  });
+  await using running = await start(app({ orders, work }), { platform: kit.platform });
+  void running;
+  await Promise.all([true, true, false].map((good) => orders.send({ good })));
+  await expect
+    .poll(
+      async () => {
+        const families = await scrape();
+        return {
+          sent: valueOf(families, "tuntas_queue_messages_total", { queue: "scraped", event: "sent" }),
+          done: valueOf(families, "tuntas_worker_attempts_total", { queue: "scraped", outcome: "done" }),
+          poison: valueOf(families, "tuntas_worker_poison_messages_total", {
+            queue: "scraped",
+            code: "BAD_ORDER",
+          }),
+          waiting: valueOf(families, "tuntas_queue_dead_letters", { queue: "scraped" }),
+          places: valueOf(families, "tuntas_worker_places", { queue: "scraped" }),
+          processes: valueOf(families, "tuntas_worker_processes", { queue: "scraped" }),
+        };
+      },
+      { timeout: 20_000, interval: 300 },
+    )
+    .toEqual({ sent: 3, done: 2, poison: 1, waiting: 1, places: 7, processes: 1 });
+  const histogram = (await scrape()).get("tuntas_worker_attempt_seconds")!;
+  expect(histogram.type).toBe("HISTOGRAM");
+  expect(histogram.metrics[0]).toMatchObject({ buckets: { "+Inf": "3" } });
+});
+
+test("every metric of the catalogue is exposed with its kind and meaning", async () => {
+  const families = await scrape();
+  for (const [name, { kind, meaning }] of metricEntries)
+    expect(families.get(name), name).toMatchObject({ type: kind.toUpperCase(), help: meaning });
+});

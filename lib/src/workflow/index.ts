@@ -17,6 +17,7 @@ export * from "./approval/contract.ts";
 export { approvalSignals } from "./approval/signals.ts";
 export { answerTask } from "./client/answer.ts";
 export type { TaskAnswer } from "./client/answer.ts";
+export type * from "./observe/contract.ts";
 export * from "./redrive/contract.ts";
 export { workflowSignals } from "./signals.ts";
 export { workflowStarter } from "./client/target.ts";

@@ -4,6 +4,7 @@ import { makeApprovals, type ApprovalRoom, type Approvals } from "../approval/cl
 import type { NextOptions } from "../../asl/contract.ts";
 import type { MachineRecord } from "../contract.ts";
 import type { WorkflowDefinition } from "../declaration.ts";
+import { makeWorkflowObserver, type WorkflowObserver } from "../observe/client.ts";
 import { makeRedrives, type Redrives } from "../redrive/client.ts";
 import type { WorkerOptions, WorkflowWorker } from "../worker/index.ts";
 import { makeWorkflowWorker } from "../worker/index.ts";
@@ -20,6 +21,8 @@ export interface Workflows {
   readonly approvals: Approvals;
   /** Looking before a redrive, and redriving on the record. */
   readonly redrives: Redrives;
+  /** Lists to watch, and why an execution goes no further. */
+  readonly observer: WorkflowObserver;
   /** Carries out one task by itself: for TestState. */
   readonly runTask: TaskRunner;
   readonly next: NextOptions;
@@ -54,6 +57,7 @@ export function makeWorkflows(options: Omit<WorkerOptions, "resolve" | "start">)
   const { tokenOf } = worker;
   const approvalRoom = makeApprovals({ database, answering: activities, tokenOf, onError: options.onError });
   const { approvals } = approvalRoom;
+  const stateOf = async (id: string) => (await worker.engine.load(id))?.state;
   const workflows: Workflows = {
     machines,
     executions,
@@ -64,9 +68,10 @@ export function makeWorkflows(options: Omit<WorkerOptions, "resolve" | "start">)
       approvals,
       find: executions.find,
       redrive: executions.redrive,
-      stateOf: async (id) => (await worker.engine.load(id))?.state,
+      stateOf,
       isOwn: async (revision) => Boolean((await machines.atRevision(revision))?.handlers),
     }),
+    observer: makeWorkflowObserver({ database, stateOf }),
     tags: makeTags(database),
     runTask: worker.runTask,
     next: worker.next,
@@ -83,6 +88,13 @@ export function makeWorkflows(options: Omit<WorkerOptions, "resolve" | "start">)
 }
 
 export type { Approvals } from "../approval/client.ts";
+export type {
+  ExecutionSearch,
+  ExecutionSummary,
+  MachinePage,
+  MachineSurvey,
+  WorkflowObserver,
+} from "../observe/client.ts";
 export type { Redrives } from "../redrive/client.ts";
 export type { Activities, ActivityTask, Tags, TaskRequest } from "./activities.ts";
 export type { Executions } from "./executions.ts";

@@ -40,7 +40,10 @@ export function branchOf(state: ExecutionState, task: number) {
   return undefined;
 }
 
-const none: readonly string[] = [];
+const none: readonly never[] = [];
+
+const without = <T extends { readonly key: string }>(rows: readonly T[], key: string): readonly T[] =>
+  rows.some((row) => row.key === key) ? rows.filter((row) => row.key !== key) : rows;
 
 function keysOfTask(state: ExecutionState, task: number): readonly string[] {
   const found = branchOf(state, task);
@@ -101,13 +104,14 @@ export class Plan {
   readonly commands: Command[] = [];
   ending: Ending | undefined;
   /** Own tasks that begin and are left to whoever has room, and how many have a place here. */
-  readonly left = new Set<number>();
+  readonly left: number[] = [];
   places = 0;
-  readonly #due = new Map<string, number>();
-  readonly #calls = new Map<string, Effects["calls"][number]>();
-  readonly #over = new Set<string>();
-  readonly #handedOver = new Set<string>();
-  readonly #tokens: [token: string, reference: string][] = [];
+  // Few of anything in one advance, and nothing at all in most.
+  #due: Effects["due"] = none;
+  #calls: Effects["calls"] = none;
+  #over: readonly string[] = none;
+  #handedOver: readonly string[] = none;
+  #tokens: readonly { readonly token: string; readonly reference: string }[] = none;
 
   constructor(planner: Planner) {
     this.planner = planner;
@@ -116,13 +120,14 @@ export class Plan {
   happened(happening: Happening, before: ExecutionState, handedOver: boolean): void {
     for (const key of overBy(happening, before)) this.#end(key);
     if (happening.type === "redriven") this.ending = undefined;
-    if (handedOver && "task" in happening) this.#handedOver.add(keysOfTask(before, happening.task)[0]!);
+    if (handedOver && "task" in happening)
+      this.#handedOver = [...this.#handedOver, keysOfTask(before, happening.task)[0]!];
   }
 
   take(command: Command): void {
     switch (command.type) {
       case "startTimer":
-        this.#due.set(timerKey(command.timer), command.dueMs);
+        this.#setDue(timerKey(command.timer), command.dueMs);
         break;
       case "cancelTimer":
         this.#end(timerKey(command.timer));
@@ -149,7 +154,7 @@ export class Plan {
     if (task?.own) return this.#callOwn(key, task);
     const isActivity = task?.kind === "activity";
     const token = task ? this.#tokenHash(task) : null;
-    this.#calls.set(key, {
+    this.#setCall({
       key,
       command: this.withoutTokens(JSON.stringify(command)),
       owner: isActivity ? null : this.planner.owner,
@@ -164,12 +169,14 @@ export class Plan {
     const { owner, pool, holds } = this.planner;
     const takes = this.planner.takes(key);
     const isPlain = task.pattern === "requestResponse" && task.heartbeatSeconds === undefined;
-    const stays = this.#over.delete(key) && takes && isPlain && holds(key);
+    const isNext = this.#over.includes(key);
+    if (isNext) this.#over = this.#over.filter((each) => each !== key);
+    const stays = isNext && takes && isPlain && holds(key);
     if (takes) this.places++;
-    else this.left.add(task.task);
+    else this.left.push(task.task);
     if (stays) return;
     const token = task.pattern === "waitForTaskToken" ? this.#tokenHash(task) : null;
-    this.#calls.set(key, {
+    this.#setCall({
       key,
       command: this.withoutTokens(JSON.stringify(task)),
       owner: takes ? owner : null,
@@ -183,42 +190,49 @@ export class Plan {
   #tokenHash(task: StartTask): string | null {
     if (!hasToken(task)) return null;
     const token = this.planner.tokenOf(task.token);
-    if (task.pattern === "waitForTaskToken") this.#tokens.push([token, task.token]);
+    if (task.pattern === "waitForTaskToken")
+      this.#tokens = [...this.#tokens, { token, reference: task.token }];
     return hashToken(token).toString("hex");
   }
 
   /** The text as it may be stored: what stands for a token in its place. */
   withoutTokens(text: string): string {
-    return this.#tokens.reduce((kept, [token, reference]) => kept.replaceAll(token, reference), text);
+    return this.#tokens.reduce((kept, { token, reference }) => kept.replaceAll(token, reference), text);
   }
 
   #startClocks({ task, timeoutSeconds, heartbeatSeconds }: StartTask): void {
     const { nowMs } = this.planner;
-    if (timeoutSeconds !== undefined) this.#due.set(`timeout:${task}`, nowMs + timeoutSeconds * 1000);
-    if (heartbeatSeconds !== undefined) this.#due.set(`heartbeat:${task}`, nowMs + heartbeatSeconds * 1000);
+    if (timeoutSeconds !== undefined) this.#setDue(`timeout:${task}`, nowMs + timeoutSeconds * 1000);
+    if (heartbeatSeconds !== undefined) this.#setDue(`heartbeat:${task}`, nowMs + heartbeatSeconds * 1000);
   }
 
   /** What began in this very advance leaves no row; what began before is removed. An own key may be both. */
   #end(key: string): void {
-    const began = this.#due.delete(key) || this.#calls.delete(key);
-    if (!began || key.startsWith("own:")) this.#over.add(key);
+    const before = this.#due.length + this.#calls.length;
+    this.#due = without(this.#due, key);
+    this.#calls = without(this.#calls, key);
+    const began = this.#due.length + this.#calls.length < before;
+    if (!began || key.startsWith("own:")) this.#over = [...this.#over, key];
+  }
+
+  #setDue(key: string, at: number): void {
+    this.#due = [...without(this.#due, key), { key, at }];
+  }
+
+  #setCall(call: Effects["calls"][number]): void {
+    this.#calls = [...without(this.#calls, call.key), call];
   }
 
   effects(): Effects | undefined {
     if (this.ending) return undefined;
-    const isNothing = this.#due.size + this.#calls.size + this.#over.size + this.#handedOver.size === 0;
-    if (isNothing) return undefined;
-    return {
-      due: [...this.#due].map(([key, at]) => ({ key, at })),
-      calls: [...this.#calls.values()],
-      over: [...this.#over],
-      handedOver: [...this.#handedOver],
-    };
+    const effects = { due: this.#due, calls: this.#calls, over: this.#over, handedOver: this.#handedOver };
+    return Object.values(effects).some((list) => list.length > 0) ? effects : undefined;
   }
 
   /** In how many ms the first of the new timers is due. */
   firstDueMs(): number | undefined {
-    return this.#due.size === 0 ? undefined : Math.min(...this.#due.values()) - this.planner.nowMs;
+    if (this.#due.length === 0) return undefined;
+    return Math.min(...this.#due.map(({ at }) => at)) - this.planner.nowMs;
   }
 }
 

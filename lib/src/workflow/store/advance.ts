@@ -119,25 +119,40 @@ const whichMoved = `select count(*)::int as count,
 
 const advance = statement(`${advanceText} ${whichMoved}`);
 
+const recordColumns = `tuntas.command (scope, key, request_hash, outcome, result, created_at, expires_at)`;
+const recorded = (key: string, hash: string, result: string) =>
+  `'workflow', ${key}, ${hash}, 'done', ${result}, tuntas.now(), tuntas.now() + interval '90 days'`;
+
 // A step that begins nothing and ends nothing but the one before: what nearly every advance of own tasks is.
-const step = statement(
-  `with moved as (
+const stepText = `with moved as (
      update tuntas.execution_state s set seq = i.seq + 1, state = i.state
      from unnest($1::bigint[], $2::int[], $3::text[], $4::text[]) as i(id, seq, state, events)
      where s.execution_id = i.id and s.seq = i.seq
      returning i.id, i.seq + 1 as seq, i.events
    ), history as (insert into tuntas.execution_history (execution_id, seq, events)
-     select id, seq, events from moved where events is not null)
-   ${whichMoved}`,
-);
+     select id, seq, events from moved where events is not null)`;
 
-// A transaction that carries a handler's writes fails with its fence: division by zero where not all have moved.
-const advanceOrRaise = statement(
-  `${advanceText}, records as (
-     insert into tuntas.command (scope, key, request_hash, outcome, result, created_at, expires_at)
-     select 'workflow', r.key, r.request_hash, 'done', r.result, tuntas.now(), tuntas.now() + interval '90 days'
-     from unnest($11::text[], $12::text[], $13::text[]) as r(key, request_hash, result))
-   select 1 / (case when (select count(*) from moved) = cardinality($1::bigint[]) then 1 else 0 end) as moved`,
+const step = statement(`${stepText} ${whichMoved}`);
+
+// A transaction that carries handlers' writes fails with a fence: division by zero where not all have moved.
+const orRaise = `select 1 / (case when (select count(*) from moved) = cardinality($1::bigint[]) then 1 else 0 end) as moved`;
+
+const recordsFrom = (first: number) => `records as (insert into ${recordColumns}
+  select ${recorded("r.key", "r.request_hash", "r.result")}
+  from unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::text[]) as r(key, request_hash, result))`;
+
+const advanceOrRaise = statement(`${advanceText}, ${recordsFrom(11)} ${orRaise}`);
+const stepsOrRaise = statement(`${stepText}, ${recordsFrom(5)} ${orRaise}`);
+
+// One step alone has no arrays, whose lengths would have the server plan it anew for each step.
+const stepOrRaise = statement(
+  `with moved as (
+     update tuntas.execution_state set seq = $2::int + 1, state = $3 where execution_id = $1::bigint and seq = $2::int
+     returning execution_id, seq
+   ), history as (insert into tuntas.execution_history (execution_id, seq, events)
+     select execution_id, seq, $4::text from moved where $4::text is not null),
+   records as (insert into ${recordColumns} select ${recorded("$5::text", "$6::text", "$7::text")})
+   select 1 / (select count(*)::int from moved) as moved`,
 );
 
 type Written = Pick<Advance, "state" | "events" | "effects" | "ending">;
@@ -191,15 +206,29 @@ export async function writeAdvances(
   return (item) => ids === null || ids.has(item.executionId);
 }
 
+export interface RecordedAdvance {
+  readonly advance: Advance;
+  readonly record: StepRecord;
+}
+
+const oneStep = ({ advance, record }: RecordedAdvance): Prepared => ({
+  statement: stepOrRaise,
+  values: [
+    ...[advance.executionId, advance.seq, advance.state, advance.events],
+    ...[record.key, record.requestHash, record.result],
+  ],
+});
+
 /** The same for a transaction of handlers: it divides by zero where one is late, and records the steps. */
-export function advancesOrRaise(
-  given: readonly { readonly advance: Advance; readonly record: StepRecord }[],
-): Prepared {
+export function advancesOrRaise(given: readonly RecordedAdvance[]): Prepared {
+  const areSteps = given.every(({ advance }) => isStep(advance));
+  if (areSteps && given.length === 1) return oneStep(given[0]!);
   const items = given.toSorted((a, b) => byId(a.advance, b.advance));
+  const advances = items.map((item) => item.advance);
   return {
-    statement: advanceOrRaise,
+    statement: areSteps ? stepsOrRaise : advanceOrRaise,
     values: [
-      ...valuesOf(items.map((item) => item.advance)),
+      ...(areSteps ? stepValues(advances) : valuesOf(advances)),
       pgArray.text(items.map((item) => item.record.key)),
       pgArray.text(items.map((item) => item.record.requestHash)),
       pgArray.text(items.map((item) => item.record.result)),
@@ -207,13 +236,13 @@ export function advancesOrRaise(
   };
 }
 
-const recorded = statement(
+const recordOf = statement(
   `select result from tuntas.command where scope = 'workflow' and key = $1 and expires_at > tuntas.now()`,
 );
 
 /** The JSON text that a step had come to before; undefined where it has not been done. */
 export async function findRecord(sql: Runner, key: string): Promise<string | undefined> {
-  const [row] = await sql.run<{ result: string }>(recorded, [key]);
+  const [row] = await sql.run<{ result: string }>(recordOf, [key]);
   return row?.result;
 }
 

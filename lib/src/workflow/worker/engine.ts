@@ -254,8 +254,9 @@ export function makeEngine(options: EngineOptions): Engine {
     const firstMs = plan.firstDueMs();
     if (firstMs !== undefined) options.onNextDue(Math.max(0, firstMs));
     for (const command of plan.commands)
-      if (command.type !== "startTask" || !plan.left.has(command.task)) options.carryOut(execution, command);
-    if (plan.left.size > 0) own.offer(execution.revision);
+      if (command.type !== "startTask" || !plan.left.includes(command.task))
+        options.carryOut(execution, command);
+    if (plan.left.length > 0) own.offer(execution.revision);
     if (!plan.ending) return;
     const { id: arn, machineName: workflow, startTime } = execution.state.execution;
     const durationMs = clock.nowMs() - Date.parse(startTime);

@@ -20,6 +20,7 @@ import { OwnContext, visitKey } from "./context.ts";
 import { failureOf, ofOutcome, type TaskFailure } from "./failure.ts";
 
 export interface Job {
+  readonly executionId: string;
   readonly execution: ExecutionIdentity;
   readonly task: StartTask;
   readonly definition: TaskDefinition;
@@ -30,10 +31,14 @@ export interface AttemptDeps {
   readonly writer: StepWriter;
   readonly log: Log;
   readonly tokenOf: (reference: string) => string;
-  readonly dispatch: (happening: Happening, options?: DispatchOptions) => Promise<Dispatched>;
+  readonly dispatch: (
+    executionId: string,
+    happening: Happening,
+    options?: DispatchOptions,
+  ) => Promise<Dispatched>;
   /** Whether the execution still waits for the task. */
-  readonly isAwaited: () => Promise<boolean>;
-  readonly beat: () => void;
+  readonly isAwaited: (executionId: string, task: number) => Promise<boolean>;
+  readonly beat: (executionId: string, task: StartTask) => void;
 }
 
 /** As a Lambda function's longest. */
@@ -159,13 +164,17 @@ export class Attempt {
       if (redos >= collisionsMax && again !== undefined && !isConnectionLost(again))
         return void (await this.#fail(failureOf(again)));
       if (again !== undefined) await sleep(pauseMs(redos) * (0.5 + Math.random() / 2));
-      if (!(await this.#persist(this.#deps.isAwaited)) || (await this.#repeat())) return;
+      if (
+        !(await this.#persist(() => this.#deps.isAwaited(this.job.executionId, this.job.task.task))) ||
+        (await this.#repeat())
+      )
+        return;
     }
   }
 
   #newContext(): OwnContext {
     const { database, log, tokenOf, beat } = this.#deps;
-    const { execution, task } = this.job;
+    const { executionId, execution, task } = this.job;
     const context = new OwnContext({
       database,
       log,
@@ -174,7 +183,7 @@ export class Attempt {
       input: inputOf(task),
       timeoutMs: this.#timeoutMs,
       taskToken: this.#waits ? tokenOf(task.token) : undefined,
-      beat,
+      beat: () => beat(executionId, task),
     });
     this.#context = context;
     return context;
@@ -261,7 +270,10 @@ export class Attempt {
       if (typeof ending === "object") failed = ending.cause;
       return ending === "committed";
     };
-    const result = await this.#deps.dispatch(this.#happeningOf(output), { handedOver: this.#waits, commit });
+    const result = await this.#deps.dispatch(this.job.executionId, this.#happeningOf(output), {
+      handedOver: this.#waits,
+      commit,
+    });
     if (result !== "overtaken") {
       await context.transaction?.rollback();
       return settled;
@@ -286,7 +298,7 @@ export class Attempt {
   }
 
   #tell(happening: Happening, options?: DispatchOptions): Promise<Dispatched> {
-    return this.#persist(() => this.#deps.dispatch(happening, options));
+    return this.#persist(() => this.#deps.dispatch(this.job.executionId, happening, options));
   }
 
   /** Until it is done: a database that is away must not lose what came of a step. */

@@ -11,7 +11,7 @@ import {
   FenceLost,
   type HandlerTransaction,
 } from "../../../engine/handler/transaction.ts";
-import { dropClient, inOneWrite, type Database } from "../../../pg/database.ts";
+import { dropClient, inOneWrite, statement, type Database } from "../../../pg/database.ts";
 import { isConnectionLost } from "../../../pg/faults.ts";
 import { advancesOrRaise, type Advance, type StepRecord } from "../../store/advance.ts";
 
@@ -53,15 +53,29 @@ export interface StepWriter {
   idle(): Promise<void>;
 }
 
+/** Handlers hand the same few texts over again and again; a session keeps so many of them prepared. */
+const preparedMax = 100;
+
+function makeNames(database: Database) {
+  const names = new Map<string, string>();
+  return (text: string, values: readonly unknown[]) => {
+    const known = names.get(text);
+    if (!known && !database.pooled && names.size < preparedMax) names.set(text, statement(text).name);
+    return { ...(known && { name: known }), text, values: values as unknown[] };
+  };
+}
+
 export function makeStepWriter(database: Database): StepWriter {
+  const asPrepared = makeNames(database);
+
   async function send(client: PoolClient, steps: readonly WriteStep[]): Promise<void> {
-    const { statement, values } = advancesOrRaise(steps);
+    const { statement: advancing, values } = advancesOrRaise(steps);
     const sent = inOneWrite(client, () => [
       client.query(beginText(Math.max(...steps.map((step) => step.timeoutMs)))),
       // Before the handlers' statements: where a fence is lost, they fail with it, unrun.
-      fenced(client.query({ ...database.prepare(statement), values: values as unknown[] })),
+      fenced(client.query({ ...database.prepare(advancing), values: values as unknown[] })),
       ...steps.flatMap(({ writes }) =>
-        writes.map(({ text, values: given }) => client.query(text, given as unknown[])),
+        writes.map(({ text, values: given }) => client.query(asPrepared(text, given))),
       ),
       client.query("commit"),
     ]);

@@ -13,7 +13,7 @@ import { listHandlers } from "../../store/machines.ts";
 import { claimOwn, giveBackOwn, releaseOwn } from "../../store/own.ts";
 import type { Engine, Held, Own } from "../engine.ts";
 import { awaitedTask } from "./again.ts";
-import { Attempt } from "./attempt.ts";
+import { Attempt, type AttemptDeps } from "./attempt.ts";
 import { makeStepWriter } from "./commits.ts";
 
 export interface OwnRuns extends Own {
@@ -101,23 +101,27 @@ export function makeOwnRuns(options: OwnOptions): OwnRuns {
   const definitionOf = (held: Held, { resource, input }: StartTask) =>
     byRevision.get(held.revision)?.workflow.tasks.get(functionOf(resource, input) ?? "");
 
+  const deps: AttemptDeps = {
+    database,
+    writer,
+    log,
+    tokenOf: options.tokenOf,
+    dispatch: (executionId, happening, how) => options.engine().dispatch(executionId, happening, how),
+    isAwaited,
+    beat,
+  };
+
   function begin(held: Held, task: StartTask): void {
     const registered = byRevision.get(held.revision);
     const definition = definitionOf(held, task);
     if (closed || !registered || !definition) return void leave({ executionId: held.id, key: taskKey(task) });
     const key = taskKey(task);
-    const attempt = new Attempt(
-      {
-        database,
-        writer,
-        log,
-        tokenOf: options.tokenOf,
-        dispatch: (happening, how) => options.engine().dispatch(held.id, happening, how),
-        isAwaited: () => isAwaited(held.id, task.task),
-        beat: () => beat(held.id, task),
-      },
-      { execution: held.state.execution, task, definition },
-    );
+    const attempt = new Attempt(deps, {
+      executionId: held.id,
+      execution: held.state.execution,
+      task,
+      definition,
+    });
     const own = attempts.get(held.id) ?? new Map<string, Attempt>();
     attempts.set(held.id, own.set(key, attempt));
     registered.running++;

@@ -113,6 +113,12 @@ export const workflowChecks = [
   },
 ] as const satisfies readonly Check[];
 
+export const approvalChecks = [
+  { text: "How many are overdue?", ...gauge("tuntas_approvals_overdue"), unit: "approvals" },
+  { text: "How many wait?", ...gauge("tuntas_approvals_pending"), unit: "approvals" },
+  { text: "How old is the oldest?", ...gauge("tuntas_approval_oldest_age_seconds"), unit: "s" },
+] as const satisfies readonly Check[];
+
 export interface BacklogFigures {
   readonly done: number;
   readonly failed: number;

@@ -2,7 +2,14 @@
 // declared the queue. An application that declares an alarm of the same name puts its own in the place of a shipped one.
 import type { AlarmDefinition, AlarmOptions, Check, Condition, MetricChoice } from "./contract.ts";
 import { alarm } from "./declaration.ts";
-import { backlogChecks, deadLetterChecks, effectChecks, outboxChecks, workflowChecks } from "./runbook.ts";
+import {
+  approvalChecks,
+  backlogChecks,
+  deadLetterChecks,
+  effectChecks,
+  outboxChecks,
+  workflowChecks,
+} from "./runbook.ts";
 
 type Of = AlarmOptions["of"];
 
@@ -112,6 +119,15 @@ const list: readonly Shipped[] = [
     severity: "page",
     checks: effectChecks,
     page: "unknown-side-effects",
+  },
+  {
+    name: "approval-overdue",
+    metric: { name: "tuntas_approvals_overdue", statistic: "last" },
+    when: { above: 0 },
+    of: once,
+    severity: "page",
+    checks: approvalChecks,
+    page: "approvals",
   },
   {
     name: "callback-overdue",

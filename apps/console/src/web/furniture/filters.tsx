@@ -38,7 +38,11 @@ function Search({ name, label }: { readonly name: string; readonly label: string
       aria-label={label}
       value={text}
       onChange={(event) => setText(event.target.value)}
-      onKeyDown={(event) => event.key === "Escape" && field.current?.blur()}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.preventDefault(); // a browser would empty the field
+        field.current?.blur();
+      }}
     />
   );
 }

@@ -9,6 +9,7 @@ import { Owner } from "../../furniture/owner.tsx";
 import { Page, sourceOf } from "../../furniture/page.tsx";
 import { Table, type Column } from "../../furniture/table.tsx";
 import { Instant } from "../../furniture/time.tsx";
+import { useKept } from "../../furniture/kept.ts";
 import { useUrl, type UrlState } from "../../furniture/url.ts";
 import { GroupPanel } from "./group-panel.tsx";
 import { keyOf, OutcomeBadge } from "./cause.tsx";
@@ -111,7 +112,7 @@ export default function DeadLetters() {
   const url = useUrl();
   const read = useGroups(url);
   const groups = read.data?.value.groups ?? [];
-  const selected = selectedOf(url, groups);
+  const selected = useKept(url.get("group") ?? url.get("fingerprint"), selectedOf(url, groups));
   const message = url.get("message");
   const queues = [...new Set(groups.flatMap(({ queue }) => queue ?? []))].toSorted();
   const asked = url.get("queue");

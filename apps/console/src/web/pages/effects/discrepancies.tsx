@@ -7,6 +7,7 @@ import { BodyText } from "../../furniture/body-text.tsx";
 import { Confirm } from "../../furniture/confirm.tsx";
 import { useQueryOf } from "../../furniture/filtered.ts";
 import { Empty } from "../../furniture/notice.tsx";
+import { useKept } from "../../furniture/kept.ts";
 import { Panel } from "../../furniture/panel.tsx";
 import { Table, type Column } from "../../furniture/table.tsx";
 import { useUrl } from "../../furniture/url.ts";
@@ -87,8 +88,12 @@ function Details({ row, onClose }: { readonly row: Discrepancy; readonly onClose
 export function Discrepancies() {
   const url = useUrl();
   const rows = useRead("discrepancies", useQueryOf("discrepancies", ["name"])).data?.value.items;
-  const selected = rows?.find(({ id }) => id === url.get("discrepancy"));
-  if (rows?.length === 0)
+  const chosen = url.get("discrepancy");
+  const selected = useKept(
+    chosen,
+    rows?.find(({ id }) => id === chosen),
+  );
+  if (rows?.length === 0 && !selected)
     return <Empty title="Everything agrees.">No reconciliation has found a difference that stands.</Empty>;
   return (
     <>

@@ -9,6 +9,7 @@ import { Empty } from "../../furniture/notice.tsx";
 import { Page, sourceOf } from "../../furniture/page.tsx";
 import { Table, type Column } from "../../furniture/table.tsx";
 import { Age, ageText, Duration } from "../../furniture/time.tsx";
+import { useKept } from "../../furniture/kept.ts";
 import { useUrl } from "../../furniture/url.ts";
 import { ItemPanel } from "./item-panel.tsx";
 
@@ -129,20 +130,26 @@ function Targets({ targets }: Pick<OutboxStatus, "targets">) {
 
 function Items({ rows, loaded }: { readonly rows: readonly OutboxItem[]; readonly loaded: boolean }) {
   const url = useUrl();
-  if (loaded && rows.length === 0)
-    return <Empty title="Everything was taken.">Nothing waits in the outbox, and nothing is parked.</Empty>;
-  const selected = rows.find(({ id }) => id === url.get("row"));
+  const row = url.get("row");
+  const selected = useKept(
+    row,
+    rows.find(({ id }) => id === row),
+  );
   return (
     <>
-      <Table
-        tall
-        label="Announcements"
-        rows={rows}
-        columns={columns}
-        keyOf={({ id }) => id}
-        selected={selected?.id}
-        onOpen={({ id }) => url.set({ row: id }, "push")}
-      />
+      {loaded && rows.length === 0 ? (
+        <Empty title="Everything was taken.">Nothing waits in the outbox, and nothing is parked.</Empty>
+      ) : (
+        <Table
+          tall
+          label="Announcements"
+          rows={rows}
+          columns={columns}
+          keyOf={({ id }) => id}
+          selected={row}
+          onOpen={({ id }) => url.set({ row: id }, "push")}
+        />
+      )}
       {selected && <ItemPanel item={selected} onClose={() => url.set({ row: undefined })} />}
     </>
   );

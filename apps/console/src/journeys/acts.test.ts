@@ -1,0 +1,181 @@
+// What people do at the console, by keyboard and by pointer, and what it comes to in the database.
+import { randomUUID } from "node:crypto";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { defaultScope } from "tuntas/queue";
+import { listEffects } from "tuntas/ledger";
+import { hasBrowser, openBrowser, serveShop, type Served, type Visitor } from "./browser.fixture.ts";
+
+describe.skipIf(!hasBrowser)("acts at the console in a browser", () => {
+  let shop: Served;
+  let browser: Visitor;
+  beforeAll(async () => {
+    shop = await serveShop();
+    browser = await openBrowser(shop.url);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await shop?.[Symbol.asyncDispose]();
+  });
+
+  const platform = () => shop.kit.platform;
+  const lastAct = async () => (await platform().access.record({}, { limit: 1 }))[0]!;
+  const send = async (queue: string, body: string) => {
+    const target = await platform().queues.catalog.get(defaultScope, queue);
+    await platform().queues.sender.send(target, { messageId: randomUUID(), body }, "test");
+  };
+
+  /** Says why, and does it. */
+  async function confirm(page: Page, verb: string, reason: string): Promise<void> {
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Why").fill(reason);
+    await dialog.getByRole("button", { name: verb }).click();
+  }
+
+  test("with the keyboard alone: to the queues, into one, pause it with a reason", async () => {
+    const page = await browser.visit("/console/");
+    await page.getByRole("heading", { name: "Needs a decision" }).waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("q");
+    await page.getByRole("heading", { name: "Queues", level: 1 }).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("stock-update");
+    await page.waitForURL(/search=stock-update/);
+    await page.getByText("2 queues").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("group", { name: "Queues" }).focus();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "stock-update", level: 1 }).waitFor();
+    await page.getByRole("button", { name: "Pause" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Pause stock-update" }).waitFor();
+    await page.keyboard.type("the warehouse counts");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByText("Workers get nothing of it").waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Resume" }).waitFor();
+    expect(await lastAct()).toMatchObject({ action: "queue.pause", reason: "the warehouse counts" });
+  });
+
+  test("Q-15 Q-16 Q-20 dead letters: a cause, a dry count, a replay on the record", async () => {
+    const page = await browser.visit("/console/dead-letters");
+    await page.getByText("CARD_DECLINED").click();
+    await page.getByRole("button", { name: "Replay", exact: true }).click();
+    await page.getByText(/\d+ messages would be replayed/).waitFor();
+    await confirm(page, "Replay", "the issuer is back");
+    await page.getByText(/messages were replayed/).waitFor();
+    const replayed = await platform().access.record({ action: "dlq.replay" }, { limit: 1 });
+    expect(replayed[0]).toMatchObject({ reason: "the issuer is back" });
+    expect(JSON.parse(replayed[0]!.details)).toMatchObject({ status: "completed", moved: 6 });
+  });
+
+  test("Q-18 a rule of the queue forbids a replay, and the page says which", async () => {
+    const page = await browser.visit("/console/dead-letters?fingerprint=none");
+    await page.getByText("ORDER_CLOSED").click();
+    await page.getByText("a closed order is not charged again").waitFor();
+    expect(await page.getByRole("button", { name: "Replay", exact: true }).isDisabled()).toBe(true);
+  });
+
+  test("a message whose effect is in doubt is replayed only once somebody says that they looked", async () => {
+    const page = await browser.visit("/console/dead-letters");
+    await page.getByText("CAPTURE_TIMEOUT").click();
+    await page.getByRole("button", { name: "Replay", exact: true }).click();
+    await confirm(page, "Replay", "try it");
+    await page.getByText("TUNTAS_REPLAY_UNCONFIRMED").first().waitFor();
+    await page.getByText("I have looked on the other side").click();
+    await page.getByRole("dialog").getByRole("button", { name: "Replay" }).click();
+    await page.getByText(/messages were replayed/).waitFor();
+  });
+
+  test("a purge wants the name typed, and deletes nothing before", async () => {
+    const page = await browser.visit("/console/queues/legacy-import");
+    await page.getByRole("button", { name: "Purge" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Why").fill("it is old");
+    const purge = dialog.getByRole("button", { name: "Delete every message" });
+    expect(await purge.isDisabled()).toBe(true);
+    await dialog.getByLabel(/Type/).fill("legacy-import");
+    await purge.click();
+    await page.getByText("Every message of it is gone.").waitFor();
+    const queue = await platform().queues.catalog.get(defaultScope, "legacy-import");
+    expect((await platform().queues.catalog.count(queue)).ready).toBe(0);
+  });
+
+  test("limits are changed with what was before on the record", async () => {
+    const page = await browser.visit("/console/queues/order-work");
+    await page.getByRole("button", { name: "Limits" }).click();
+    await page.getByLabel(/Visibility timeout/).fill("90");
+    await confirm(page, "Change them", "handlers got slower");
+    await page.getByText("visibilitySeconds 60 → 90").waitFor();
+    expect(JSON.parse((await lastAct()).details)).toMatchObject({
+      before: { visibilitySeconds: 60 },
+      after: { visibilitySeconds: 90 },
+    });
+  });
+
+  test("a call that nobody knows the end of is settled by a person's word", async () => {
+    const page = await browser.visit("/console/effects?state=unknown");
+    await page.getByText("book ord-1004").click();
+    await page.getByRole("button", { name: "Say what became of it" }).click();
+    await page.getByLabel("It took place.").check();
+    await page.getByLabel(/Reference/).fill("ups-77");
+    await confirm(page, "Say so", "seen in the courier's portal");
+    await page.getByText("It is succeeded now.").waitFor();
+    const settled = await listEffects(platform().database, { state: "succeeded" });
+    expect(settled.map(({ key, reference }) => ({ key, reference }))).toContainEqual({
+      key: "book ord-1004",
+      reference: "ups-77",
+    });
+  });
+
+  test("a parked announcement is put back, and a lease is taken from its owner", async () => {
+    const page = await browser.visit("/console/outbox?state=parked");
+    await page.getByText("422: unknown field customerId").first().click();
+    await page.getByRole("button", { name: "Put back", exact: true }).click();
+    await confirm(page, "Put back", "the field is known now");
+    await page.getByText("1 put back").waitFor();
+    await page.goto(`${shop.url}/console/reservations?view=leases`);
+    await page.getByRole("button", { name: "Free nightly-ledger-close" }).click();
+    await confirm(page, "Free it", "worker-3 is gone");
+    await page.getByText("It is free;").waitFor();
+  });
+
+  test("what happens elsewhere shows without a reload, and a link shows what its sender saw", async () => {
+    const page = await browser.visit("/console/queues?search=legacy&kind=work");
+    const row = page.getByRole("row", { name: /legacy-import/ });
+    await row.waitFor();
+    await send("legacy-import", "fresh");
+    await page.getByRole("row", { name: /legacy-import.*nobody works/ }).waitFor();
+    expect(await page.getByLabel("Part of a name").inputValue()).toBe("legacy");
+    expect(await page.getByLabel("Kind").inputValue()).toBe("work");
+  });
+
+  test("markup in a message, an error and a name is shown as text and never run", async () => {
+    const body = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
+    await send("legacy-import", body);
+    const page = await browser.visit("/console/queues/legacy-import");
+    await page.getByText("<img src=x").click();
+    await page.getByLabel("Body", { exact: true }).getByText("<script>").waitFor();
+    await page.goto(`${shop.url}/console/queues/${encodeURIComponent("<script>1</script>")}`);
+    await page.getByText(/TUNTAS_QUEUE_MISSING/).waitFor();
+    expect(await page.title()).not.toBe("owned");
+    expect(await page.locator("img, main script").count()).toBe(0);
+  });
+
+  test("the theme that somebody chose stays", async () => {
+    const page = await browser.visit("/console/", { colorScheme: "light" });
+    const ground = () =>
+      page.evaluate<string>("getComputedStyle(document.body.parentElement).backgroundColor");
+    const before = await ground();
+    await page.getByRole("button", { name: /Theme: system/ }).click();
+    await page.getByRole("button", { name: /Theme: light/ }).click();
+    await page.getByRole("button", { name: /Theme: dark/ }).waitFor();
+    expect(await ground()).not.toBe(before);
+    await page.reload();
+    await page.getByRole("button", { name: /Theme: dark/ }).waitFor();
+  });
+});

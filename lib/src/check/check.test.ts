@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { timing, type MeasuredP99, type TimingDeclaration } from "../ledger/index.ts";
+import { reconciliation, timing, type MeasuredP99, type TimingDeclaration } from "../ledger/index.ts";
 import { queue, worker, type QueueOptions, type WorkerOptions } from "../queue/declaration.ts";
 import type { Context } from "../queue/worker/context.ts";
+import { workflow } from "../workflow/declaration.ts";
 import { check, gather, rules, type Finding, type RuleId } from "./index.ts";
 
 declare const axios: { post(url: string, body: unknown, options: object): Promise<unknown> };
@@ -342,12 +343,37 @@ test("a state machine that waits for ever, chooses blindly or tries for ever is 
   expect(findIn("{}")).toMatchObject([{ rule: "invalid-machine", severity: "error" }]);
 });
 
+test("R-15 a workflow that nobody reconciles is found; one with a reconciliation, or a reason for none, is not", () => {
+  const definition = { StartAt: "Done", States: { Done: { Type: "Succeed" } } };
+  const activation = workflow("CaseActivation", { definition });
+  const accepts = { "workflow-unreconciled": "it writes nothing" };
+  const harmless = workflow("Report", { definition, accepts });
+  const watched = workflow("Payment", { definition });
+  const paid = reconciliation({
+    name: "paid",
+    invariant: "what succeeded is paid",
+    anomaly: "status_stale",
+    owner: "payments-team",
+    of: watched,
+    every: "1h",
+    source: async () => new Map(),
+    derived: async () => new Map(),
+  });
+  const found = check(gather([{ file: "/nowhere.mjs", exports: { activation, harmless, watched, paid } }]));
+  expect(found).toMatchObject([
+    { rule: "workflow-unreconciled", name: "CaseActivation", severity: "warning", accepted: null },
+    { rule: "workflow-unreconciled", name: "Report", accepted: "it writes nothing" },
+  ]);
+  expect(found).toHaveLength(2);
+});
+
 test("every rule has a smell here, or a test of its own", () => {
   const tested = new Set([
     ...smells.map(([rule]) => rule),
     "invalid-machine",
     "task-without-timeout",
     "choice-without-default",
+    "workflow-unreconciled",
   ]);
   expect(Object.keys(rules).filter((rule) => !tested.has(rule as RuleId))).toEqual([]);
 });

@@ -1,7 +1,8 @@
 // What `tuntas check` sees and says. Pure: declarations come in, findings come out.
 import type { JsonObject } from "../asl/index.ts";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
-import type { MeasuredP99, TimedValue, TimingDeclaration } from "../ledger/index.ts";
+import type { MeasuredP99, Reconciliation, TimedValue, TimingDeclaration } from "../ledger/index.ts";
+import type { WorkflowDefinition } from "../workflow/declaration.ts";
 import type { RuleId } from "./rules.ts";
 
 /** `error`: it will go wrong. `warning`: it goes wrong on a bad day. `advice`: it could be better; the exit status stays 0. */
@@ -35,6 +36,8 @@ export interface Declared {
   readonly workers: readonly WorkerDefinition[];
   readonly timings: readonly TimingDeclaration[];
   readonly machines: readonly MachineDefinition[];
+  readonly workflows: readonly WorkflowDefinition[];
+  readonly reconciliations: readonly Reconciliation[];
   readonly sources: readonly SourceFile[];
   /** What handlers were seen to take, by queue, where somebody has looked. */
   readonly measured?: ReadonlyMap<string, MeasuredP99>;

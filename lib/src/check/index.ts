@@ -3,12 +3,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
-import type { TimingDefinition } from "../ledger/index.ts";
+import type { Reconciliation, TimingDefinition } from "../ledger/index.ts";
+import type { WorkflowDefinition } from "../workflow/declaration.ts";
 import { checkCapacity, checkOwners } from "./capacity.ts";
 import type { Declared, Finding, MachineDefinition, Severity, Sighting, SourceFile } from "./contract.ts";
 import { checkEffects } from "./effects.ts";
 import { checkMachine } from "./machines.ts";
 import { rules } from "./rules.ts";
+import { checkReconciled } from "./reconciled.ts";
 import { checkTimes } from "./times.ts";
 
 export { rules, type RuleId } from "./rules.ts";
@@ -19,6 +21,8 @@ type Exported =
   | QueueDefinition
   | WorkerDefinition
   | TimingDefinition
+  | WorkflowDefinition
+  | Reconciliation
   | { readonly kind: "app"; readonly parts: Readonly<Record<string, Exported>> };
 
 const partsOf = (exported: Exported | null | undefined): Exported[] => {
@@ -53,6 +57,8 @@ export function gather(
     workers: parts.filter(isOfKind("worker")),
     timings: parts.filter(isOfKind("timing")).map(({ declaration }) => declaration),
     machines,
+    workflows: parts.filter(isOfKind("workflow")),
+    reconciliations: parts.filter(isOfKind("reconciliation")),
     sources: sourcesOf(
       parts,
       modules.map(({ file }) => file),
@@ -73,11 +79,15 @@ function runbookExists(runbook: string, place: string | undefined): boolean {
 }
 
 /** The reason that the declaration gives for breaking the rule. */
-function acceptedReason({ queues, workers, timings }: Declared, { name, rule }: Sighting): string | null {
+function acceptedReason(
+  { queues, workers, timings, workflows }: Declared,
+  { name, rule }: Sighting,
+): string | null {
   const declarations = [
     ...queues.filter((queue) => queue.name === name).map(({ options }) => options),
     ...workers.filter(({ queue }) => queue.name === name).map(({ options }) => options),
     ...timings.filter((timing) => timing.name === name),
+    ...workflows.filter((workflow) => workflow.name === name).map(({ options }) => options),
   ];
   return declarations.map(({ accepts }) => accepts?.[rule]).find((reason) => reason) ?? null;
 }
@@ -92,6 +102,7 @@ export function check(declared: Declared): Finding[] {
     ...checkCapacity(declared),
     ...checkOwners(declared.queues, runbookExists),
     ...declared.machines.flatMap(checkMachine),
+    ...checkReconciled(declared),
   ];
   return sightings
     .map((sighting) => {

@@ -22,6 +22,12 @@ export const rules = {
     why: "Whatever was set by the declared number, the visibility first of all, rests on a belief.",
     fix: "Declare what was measured and look at what follows from it, or find out why the handler has become slow.",
   },
+  "workflow-unreconciled": {
+    severity: "warning",
+    smell: "A workflow is declared, and no reconciliation of it.",
+    why: "One day an execution and the data that it works on will not agree, and nobody will know until a customer asks.",
+    fix: "Declare one beside it (`workflowMissing`, `statusStale`, … of tuntas/ledger), with the workflow as its `of`.",
+  },
   "visibility-far-above": {
     severity: "warning",
     smell: "The visibility timeout is more than ten times the work, and more than ten minutes.",

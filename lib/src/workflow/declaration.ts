@@ -105,6 +105,8 @@ export interface WorkflowOptions<S extends Schema = Schema> {
   readonly concurrency?: number;
   /** The domain row that an execution works on, for whoever inspects it before a redrive. */
   readonly domain?: DomainView;
+  /** Rules of `tuntas check` that this workflow breaks on purpose, and why. */
+  readonly accepts?: Readonly<Record<string, string>>;
 }
 
 export interface StartOptions {

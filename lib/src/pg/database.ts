@@ -43,8 +43,22 @@ export function statement(text: string): Statement {
 // then 10 times slower than the index look-ups that every statement here is written for (measured: 5,400 claims/s
 // with the planner left alone, 26,000 with joins pinned). client_connection_check_interval ends a statement whose
 // process has died; without it a dead process can hold its locks until the statement ends.
-const engineSettings =
-  "-c enable_hashjoin=off -c enable_mergejoin=off -c enable_seqscan=off -c jit=off -c plan_cache_mode=force_generic_plan -c lock_timeout=5000";
+const planner: Record<string, string> = {
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  enable_seqscan: "off",
+  jit: "off",
+  plan_cache_mode: "force_generic_plan",
+};
+const engineSettings = `${Object.entries(planner)
+  .map(([name, value]) => `-c ${name}=${value}`)
+  .join(" ")} -c lock_timeout=5000`;
+
+/** Has the rest of a transaction on a handler's connection planned as our own sessions plan. */
+export const pinPlanner = `select ${Object.entries(planner)
+  .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+  .join(", ")}`;
+
 const sessionSettings =
   "-c client_connection_check_interval=1000 -c idle_in_transaction_session_timeout=60000";
 

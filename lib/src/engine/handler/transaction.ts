@@ -43,7 +43,10 @@ export interface TransactionOptions {
  * outlives the time that its attempt has.
  */
 export const beginText = (timeoutMs: number): string =>
-  `begin; set local lock_timeout = '3s'; set local statement_timeout = ${Math.min(Math.ceil(timeoutMs), 2 ** 31 - 1)}`;
+  `begin; set local lock_timeout = '3s'; set local statement_timeout = ${timeoutMsOf(timeoutMs)}`;
+
+/** A timeout as PostgreSQL takes it. */
+export const timeoutMsOf = (timeoutMs: number): number => Math.min(Math.ceil(timeoutMs), 2 ** 31 - 1);
 
 const rollbackMs = 500;
 const divisionByZero = "22012";

@@ -3,16 +3,9 @@
 import type { Row, Sql, Statement, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import type { Claim } from "../contract.ts";
+import type { CommandKey } from "./command.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
-
-/** What a command record needs to know of a message that is done. */
-export interface CommandKey {
-  readonly scope: string;
-  readonly key: string;
-  readonly requestHash: string;
-  readonly retentionSeconds: number;
-}
 
 export interface Done extends Claim {
   /** Whether it lies in a bundle. */
@@ -103,7 +96,10 @@ const recorded = `, commands as (
      on conflict (scope, key) do nothing
    )`;
 
+const allOrRaise = `select 1 / (select count(*) = cardinality($2::bigint[]) + cardinality($5::bigint[]) from gone)::int as ended`;
+
 const done = doneWith(answered);
+const doneOrRaise = doneWith(allOrRaise);
 const doneWithCommands = doneWith(`${recorded} ${answered}`);
 const doneInGroups = doneWith(moved);
 const doneInGroupsWithCommands = doneWith(`${recorded} ${moved}`);
@@ -246,6 +242,15 @@ export const settleReject = (sql: Runner, items: readonly Ended[]): Promise<Move
 
 const refresh = statement(`select tuntas.refresh_groups($1, $2::text[])`);
 
+/**
+ * Ends messages at the close of a transaction that does their work: all, or it raises division_by_zero. Taken out of
+ * bundles only here, since that holds up whoever ends others of the same bundle until the commit.
+ */
+export const acknowledgeAll = (items: readonly Done[]): { statement: Statement; values: unknown[] } => ({
+  statement: doneOrRaise,
+  values: doneValues(items).slice(0, 5),
+});
+
 /** Frees FIFO groups after `releaseText`, for the heartbeat thread. */
 export const refreshText = refresh.text;
 
@@ -262,18 +267,26 @@ export function settleFifo<Row extends { queueId: number; groupId: string | null
 }
 
 /** Works out anew what may be claimed of the groups of moved messages; part of the transaction that moved them. */
-export async function refreshGroups(
-  tx: Runner,
-  rows: readonly { queueId: number; groupId: string | null }[],
-): Promise<void> {
+export async function refreshGroups(tx: Runner, rows: readonly InGroup[]): Promise<void> {
+  for (const { statement, values } of groupRefreshes(rows)) await tx.run(statement, values);
+}
+
+interface InGroup {
+  readonly queueId: number;
+  readonly groupId: string | null;
+}
+
+/** The statements that do so, in the one order in which groups are locked. */
+export function groupRefreshes(rows: readonly InGroup[]): { statement: Statement; values: unknown[] }[] {
   const groups = new Map<number, Set<string>>();
   for (const { queueId, groupId } of rows) {
     if (groupId === null) continue;
     const known = groups.get(queueId) ?? new Set();
     groups.set(queueId, known.add(groupId));
   }
-  for (const queueId of [...groups.keys()].toSorted((a, b) => a - b))
-    await tx.run(refresh, [queueId, [...groups.get(queueId)!].toSorted()]);
+  return [...groups.keys()]
+    .toSorted((a, b) => a - b)
+    .map((queueId) => ({ statement: refresh, values: [queueId, [...groups.get(queueId)!].toSorted()] }));
 }
 
 const isFifo = statement(`select id as "queueId" from tuntas.queue where fifo and id = any($1::int[])`);
@@ -345,43 +358,3 @@ export const groupRefresh = (
   statement: refresh,
   values: [queueId, [groupId]],
 });
-
-const record = statement(
-  `insert into tuntas.command (scope, key, request_hash, created_at, expires_at)
-   values ($1, $2, $3, tuntas.now(), tuntas.now() + make_interval(secs => $4)) on conflict (scope, key) do nothing returning key`,
-);
-
-/** The command record of a handler's own transaction; no row where the key has one already. */
-export const commandRecord = ({
-  scope,
-  key,
-  requestHash,
-  retentionSeconds,
-}: CommandKey): { statement: Statement; values: unknown[] } => ({
-  statement: record,
-  values: [scope, key, requestHash, retentionSeconds],
-});
-
-const recordOrRaise = statement(
-  `with kept as (${record.text}) select 1 / (select count(*) from kept) as recorded`,
-);
-
-/** The same where nobody looks at the answer before the commit: raises division_by_zero where the key has a record. */
-export const commandRecordOrRaise = (key: CommandKey): { statement: Statement; values: unknown[] } => ({
-  ...commandRecord(key),
-  statement: recordOrRaise,
-});
-
-const known = statement(
-  `select key, request_hash as "requestHash" from tuntas.command where scope = $1 and key = any($2::text[])`,
-);
-
-/** Which of these keys have a command record, with its request hash. */
-export async function findCommands(
-  sql: Runner,
-  scope: string,
-  keys: readonly string[],
-): Promise<Map<string, string>> {
-  const rows = await sql.run<{ key: string; requestHash: string }>(known, [scope, keys]);
-  return new Map(rows.map((row) => [row.key, row.requestHash]));
-}

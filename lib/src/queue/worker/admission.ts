@@ -7,7 +7,7 @@ import type { HeldMessage, QueueRecord } from "../contract.ts";
 import type { WorkerDefinition } from "../declaration.ts";
 import { queueSignals } from "../signals.ts";
 import { lockEntities, type EntityClaim } from "../store/lock.ts";
-import { findCommands } from "../store/settle.ts";
+import { findCommands } from "../store/command.ts";
 import { takeIn, type Taken } from "./intake.ts";
 import { persist, type Settler } from "./settler.ts";
 

@@ -63,9 +63,9 @@ export class Attempt {
     this.context = new AttemptContext(deps, item);
   }
 
-  /** Whether the handler wrote, so that its message ends in another commit than the shared one. */
-  get wrote(): boolean {
-    return !this.context.wroteNothing;
+  /** Whether the handler opened a transaction, so that its message ends in that and not in a shared commit. */
+  get hadTransaction(): boolean {
+    return this.context.transaction !== undefined;
   }
 
   /** Calls the handler; nothing ends before the caller's turn is over. */

@@ -6,7 +6,7 @@ import { isStorable } from "../../core/text.ts";
 import type { HeldMessage } from "../contract.ts";
 import type { QueueDefinition, WorkerDefinition } from "../declaration.ts";
 import { Outcome, outcomeOfThrown } from "../../core/outcome.ts";
-import type { CommandKey } from "../store/settle.ts";
+import type { CommandKey } from "../store/command.ts";
 
 export interface Taken {
   readonly held: HeldMessage;

@@ -175,7 +175,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   /** The handler has ended: its place is free, also while its outcome is still being written. */
   function handled(attempt: Attempt): void {
     running.delete(attempt);
-    if (attempt.wrote) bundled = false;
+    if (attempt.hadTransaction) bundled = false;
     pace.ended();
     settling++;
     pump();

@@ -11,8 +11,9 @@ import {
 import type { Database } from "../../pg/database.ts";
 import { isCollision, toCoded } from "../../pg/faults.ts";
 import type { Claim, HeldMessage } from "../contract.ts";
-import type { CommandKey } from "../store/settle.ts";
-import { acknowledgement, commandRecord, groupRefresh, loosenClaims } from "../store/settle.ts";
+import type { CommandKey } from "../store/command.ts";
+import { commandRecord } from "../store/command.ts";
+import { acknowledgement, groupRefresh, loosenClaims } from "../store/settle.ts";
 
 /** How a transaction ended. All but `committed` wrote nothing; `lost`: another owner has the message. */
 export type Ending = "committed" | "lost" | Refusal;

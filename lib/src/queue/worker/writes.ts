@@ -1,16 +1,25 @@
-// Statements that handlers handed over (`ctx.write`): one handler after another, in a commit shared with others, each
-// under its own savepoint. One that fails undoes only its own. Where the whole commit is lost, each handler's
+// Statements that handlers handed over (`ctx.write`): one handler after another, in a commit shared with others. At first
+// all go out in one round trip, as if nothing could fail. Where something does, that is undone, and they are run again,
+// each under its own savepoint, so that one that fails undoes only its own. Where the whole commit is lost, each handler's
 // statements are run again in a transaction of their own, which the fence makes harmless if the commit had taken place.
 import type { PoolClient } from "pg";
 import { coalescer } from "../../core/coalesce.ts";
 import type { Statement } from "../../pg/contract.ts";
-import { dropClient, inOneWrite, type Database } from "../../pg/database.ts";
+import { runBurst, type BurstStatement } from "../../pg/burst.ts";
+import { dropClient, inOneWrite, pinPlanner, type Database } from "../../pg/database.ts";
 import { isConnectionLost, isTransient } from "../../pg/faults.ts";
 import type { Claim, HeldMessage } from "../contract.ts";
-import type { CommandKey } from "../store/settle.ts";
-import { acknowledgement, commandRecordOrRaise, groupRefresh, loosenClaims } from "../store/settle.ts";
+import type { CommandKey } from "../store/command.ts";
+import { commandRecordOrRaise, recordAll } from "../store/command.ts";
+import {
+  acknowledgeAll,
+  acknowledgement,
+  groupRefresh,
+  groupRefreshes,
+  loosenClaims,
+} from "../store/settle.ts";
 import type { Write } from "../../engine/handler/contract.ts";
-import { beginText } from "../../engine/handler/transaction.ts";
+import { beginText, timeoutMsOf } from "../../engine/handler/transaction.ts";
 import type { Ending } from "./transaction.ts";
 
 export interface WriteJob {
@@ -24,8 +33,11 @@ export interface WriteJob {
 /** How a job ended; `failed` carries why, and nothing of it was written. */
 export type WriteEnding = { readonly kind: Ending } | { readonly kind: "failed"; readonly cause: unknown };
 
+// A larger burst makes whoever waits for one of its rows wait longer, and saves little.
+const burstJobsMax = 200;
+
 // More than 64 subtransactions in one transaction overflow PostgreSQL's cache of them and slow every other session.
-const jobsMax = 60;
+const savepointsMax = 60;
 
 const committed: WriteEnding = { kind: "committed" };
 const hasCode = (cause: unknown, code: string): boolean =>
@@ -35,6 +47,9 @@ const isSkipped = (cause: unknown): boolean => hasCode(cause, "25P02");
 const isRaised = (cause: unknown): boolean => hasCode(cause, "22012");
 const isLockTimeout = (cause: unknown): boolean => hasCode(cause, "55P03");
 
+const failedBefore = () => new Error("the shared transaction had failed before its commit");
+const longestOf = (jobs: readonly WriteJob[]): number => Math.max(...jobs.map((job) => job.timeoutMs));
+
 /** What the statements of one job came to; absent where they succeeded. */
 interface Sent {
   readonly ending?: WriteEnding;
@@ -43,6 +58,51 @@ interface Sent {
 }
 
 export function makeWriter(database: Database) {
+  const prepared = ({ statement, values }: { statement: Statement; values: unknown[] }): BurstStatement => ({
+    ...database.prepare(statement),
+    values,
+  });
+
+  /** All jobs in one round trip: all are committed, or it rejects. */
+  async function together(jobs: readonly WriteJob[]): Promise<void> {
+    const commands = jobs.flatMap((job) => job.command ?? []);
+    const ended = jobs.map(({ claim: { queueId, id, fence, bundled } }) => ({ queueId, id, fence, bundled }));
+    const inGroups = jobs.filter((job) => job.fifo).map((job) => job.claim);
+    const statements: BurstStatement[] = [
+      { text: "begin" },
+      {
+        text: "select set_config('lock_timeout', '3s', true), set_config('statement_timeout', $1, true)",
+        values: [String(timeoutMsOf(longestOf(jobs)))],
+      },
+      ...(commands.length > 0 ? [prepared(recordAll(commands))] : []),
+      ...jobs.flatMap((job) => job.writes),
+      { text: pinPlanner },
+      prepared(acknowledgeAll(ended)),
+      ...groupRefreshes(inGroups).map(prepared),
+      { text: "commit" },
+    ];
+    await onClient(async (client) => {
+      const command = await runBurst(client, statements);
+      if (command !== "COMMIT") throw failedBefore();
+    });
+  }
+
+  /** Lends a connection; whatever fails on it is rolled back. */
+  async function onClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const client = await database.handlerClient();
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (cause) {
+      await client.query("rollback").then(
+        () => client.release(),
+        () => dropClient(client),
+      );
+      throw cause;
+    }
+  }
+
   const run = (client: PoolClient, { statement, values }: { statement: Statement; values: unknown[] }) =>
     client.query({ ...database.prepare(statement), values });
 
@@ -97,24 +157,13 @@ export function makeWriter(database: Database) {
   async function transaction(jobs: readonly WriteJob[]): Promise<WriteEnding[]> {
     const bundled = jobs.map((job) => job.claim).filter((claim) => claim.bundled);
     if (bundled.length > 0) await loosenClaims(database, bundled);
-    const client = await database.handlerClient();
-    let broken = true;
-    try {
-      const begun = client.query(beginText(Math.max(...jobs.map((job) => job.timeoutMs))));
+    return onClient(async (client) => {
+      const begun = client.query(beginText(longestOf(jobs)));
       const [endings] = await Promise.all([runJobs(client, jobs), begun]);
       const { command } = await client.query("commit");
-      if (command !== "COMMIT") throw new Error("the shared transaction had failed before its commit");
-      broken = false;
+      if (command !== "COMMIT") throw failedBefore();
       return endings;
-    } finally {
-      if (broken)
-        await client.query("rollback").then(
-          () => (broken = false),
-          () => undefined,
-        );
-      if (broken) dropClient(client);
-      else client.release();
-    }
+    });
   }
 
   async function alone(job: WriteJob): Promise<WriteEnding> {
@@ -125,7 +174,7 @@ export function makeWriter(database: Database) {
     }
   }
 
-  async function flush(jobs: readonly WriteJob[]): Promise<WriteEnding[]> {
+  async function bySavepoints(jobs: readonly WriteJob[]): Promise<WriteEnding[]> {
     try {
       return await transaction(jobs);
     } catch (cause) {
@@ -135,7 +184,25 @@ export function makeWriter(database: Database) {
     }
   }
 
-  return coalescer<WriteJob, WriteEnding>({ itemsMax: jobsMax, flushesMax: 2, flush });
+  async function flush(jobs: readonly WriteJob[]): Promise<WriteEnding[]> {
+    try {
+      if (database.pooled) return await bySavepoints(jobs);
+      await together(jobs);
+      return jobs.map(() => committed);
+    } catch {
+      const endings: WriteEnding[] = [];
+      for (let next = 0; next < jobs.length; next += savepointsMax)
+        endings.push(...(await bySavepoints(jobs.slice(next, next + savepointsMax))));
+      return endings;
+    }
+  }
+
+  return coalescer<WriteJob, WriteEnding>({
+    itemsMax: database.pooled ? savepointsMax : burstJobsMax,
+    flushesMax: 2,
+    flush,
+    schedule: setImmediate,
+  });
 }
 
 export type Writer = ReturnType<typeof makeWriter>;

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { testPlatform, type TestPlatform } from "../testing/index.ts";
+import { runBurst } from "./burst.ts";
+
+let kit: TestPlatform;
+beforeAll(async () => void (kit = await testPlatform()));
+afterAll(() => kit[Symbol.asyncDispose]());
+
+async function withTable(
+  work: (client: Awaited<ReturnType<typeof connect>>) => Promise<void>,
+): Promise<void> {
+  const client = await connect();
+  try {
+    await client.query("create temporary table pg_temp.t (i int primary key deferrable initially deferred)");
+    await work(client);
+  } finally {
+    await client.query("discard temp");
+    client.release();
+  }
+}
+const connect = () => kit.platform.database.handlerClient();
+
+const insert = "insert into pg_temp.t values ($1)";
+const rows = async (client: Awaited<ReturnType<typeof connect>>) =>
+  (await client.query("select i from pg_temp.t order by i")).rows.map(({ i }) => i);
+
+test("statements run in order in one round trip, and the last one's tag comes back", () =>
+  withTable(async (client) => {
+    const adds = [1, 2, 3].map((i) => ({ text: insert, values: [i] }));
+    const raise = { text: "update pg_temp.t set i = i + $1::int", values: [10] };
+    expect(await runBurst(client, [{ text: "begin" }, ...adds, raise, { text: "commit" }])).toBe("COMMIT");
+    expect(await rows(client)).toEqual([11, 12, 13]);
+  }));
+
+test("what stands behind a failure does not run, and the connection goes on", () =>
+  withTable(async (client) => {
+    const begin = [{ text: "begin" }, { name: "burst_test_one", text: insert, values: [1] }];
+    const sent = runBurst(client, [
+      ...begin,
+      { text: "select 1 / $1::int", values: [0] },
+      { text: "commit" },
+    ]);
+    await expect(sent).rejects.toMatchObject({ code: "22012" });
+    await client.query("rollback");
+    expect(await rows(client)).toEqual([]);
+    expect(await runBurst(client, [...begin, { text: "commit" }])).toBe("COMMIT");
+    expect(await runBurst(client, [{ name: "burst_test_one", text: insert, values: [2] }])).toBe(
+      "INSERT 0 1",
+    );
+    expect(await rows(client)).toEqual([1, 2]);
+  }));
+
+test("a value that cannot be sent, and a commit that fails, reject", () =>
+  withTable(async (client) => {
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
+    const unsendable = [{ text: "begin" }, { text: insert, values: [cycle] }, { text: "commit" }];
+    await expect(runBurst(client, unsendable)).rejects.toThrow(/circular/i);
+    await client.query("rollback");
+    const twice = [1, 1].map((i) => ({ text: insert, values: [i] }));
+    const failing = runBurst(client, [{ text: "begin" }, ...twice, { text: "commit" }]);
+    await expect(failing).rejects.toMatchObject({ code: "23505" });
+    expect(await rows(client)).toEqual([]);
+  }));

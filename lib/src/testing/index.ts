@@ -3,6 +3,16 @@ import { randomBytes } from "node:crypto";
 import { attachEmbedded } from "../pg/embedded/index.ts";
 import { openPlatform, type Platform, type PlatformOptions } from "../platform.ts";
 
+export { testWorkflow } from "./workflow.ts";
+export type {
+  Mock,
+  MockAnswer,
+  MockCall,
+  PathStep,
+  WorkflowTestOptions,
+  WorkflowTestResult,
+} from "./workflow.ts";
+
 export interface TestPlatform extends AsyncDisposable {
   readonly platform: Platform;
   readonly databaseUrl: string;

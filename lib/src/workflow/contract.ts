@@ -171,6 +171,10 @@ export const workflowErrors = catalogue({
       "The input that an execution was to be started with does not fit the workflow's schema or Tuntas.",
     remedy: "Mend the input; nothing was started.",
   },
+  TUNTAS_WORKFLOW_MOCK: {
+    meaning: "A workflow under test came to a task that no mock stands for.",
+    remedy: "Add a mock under the name of the state, or of the function that it calls.",
+  },
   TUNTAS_WORKFLOW_NOT_STARTED: {
     meaning: "An execution was to be started, but no started application holds its workflow.",
     remedy: "Start the application first: `await using app = await start(…)`.",

@@ -3,10 +3,13 @@ import { describe, expect, it } from "vitest";
 import { isBounded } from "./evaluator.ts";
 
 describe("isBounded", () => {
-  it.each(["$states.input.a", "$sum($states.input.items.price)", "$uppercase(name) & '!'"])(
-    "takes %s as bounded by its input",
-    (expression) => expect(isBounded(expression)).toBe(true),
-  );
+  it.each([
+    "$states.input.a",
+    "$sum($states.input.items.price)",
+    "$uppercase(name) & '!'",
+    "$states.input.items[price > 3].name",
+    "$sum($states.input.items.($.price * count))",
+  ])("takes %s as bounded by its input", (expression) => expect(isBounded(expression)).toBe(true));
 
   it.each([
     "$pad('', 1e9)",
@@ -15,5 +18,10 @@ describe("isBounded", () => {
     "[1..1e7]",
     "($f := function($n) { $f($n) }; $f(1))",
     "$match(a, /(a+)+$/)",
+    "$states.input.($states.input.($states.input.(1)))",
+    "$states.input.items[id in $states.input.others]",
+    "$states.input.items^($states.input.order)",
+    "$states.input.items{name: $states.input.items}",
+    "$states.input.**.**.name",
   ])("does not trust %s", (expression) => expect(isBounded(expression)).toBe(false));
 });

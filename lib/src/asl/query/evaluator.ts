@@ -33,24 +33,42 @@ export function syntaxErrorOf(expression: string): string | undefined {
 const unboundedNodes = new Set(["lambda", "regex", "transform", "partial"]);
 const unboundedFunctions = new Set(["pad", "range", "eval"]);
 
-/** Whether its work is bounded by its input: no functions of its own, no patterns, no ranges. */
+/**
+ * Whether its work is bounded by its input: no functions of its own, no patterns, no ranges, and nothing but the item itself
+ * is looked at for each item of a list. `$states.input.($states.input.(…))` is a loop in a loop for each step.
+ */
 export function isBounded(expression: string): boolean {
+  // Descendants of descendants are many more than there are values.
+  if (expression.split("**").length > 2) return false;
   try {
-    return boundedNode(parsed(expression).ast());
+    return isBoundedNode(parsed(expression).ast(), false);
   } catch {
     return true;
   }
 }
 
-function boundedNode(node: unknown): boolean {
+/** Parts of a node that are evaluated once for each item. */
+const perItem = new Set(["predicate", "stages", "group", "terms"]);
+
+function isBoundedNode(node: unknown, inLoop: boolean): boolean {
   if (typeof node !== "object" || node === null) return true;
   if (node instanceof RegExp) return false;
   const { type, value } = node as { type?: string; value?: unknown };
   if (type !== undefined && unboundedNodes.has(type)) return false;
   if (type === "binary" && value === "..") return false;
-  // Named anywhere, not only called: a function can be kept in a variable or handed to another.
-  if (type === "variable" && unboundedFunctions.has(value as string)) return false;
-  return Object.values(node).every(boundedNode);
+  if (type === "variable") return isBoundedVariable(value as string, inLoop);
+  return Object.entries(node).every(([part, inner]) => isBoundedPart(part, inner, inLoop));
+}
+
+// Named anywhere, not only called: a function can be kept in a variable or handed to another. `$` alone is the item.
+const isBoundedVariable = (name: string, inLoop: boolean): boolean =>
+  !unboundedFunctions.has(name) && (name === "" || !inLoop);
+
+function isBoundedPart(part: string, inner: unknown, inLoop: boolean): boolean {
+  if (part === "procedure") return isBoundedNode(inner, false);
+  if (part === "steps" && Array.isArray(inner))
+    return inner.every((step, index) => isBoundedNode(step, inLoop || index > 0));
+  return isBoundedNode(inner, inLoop || perItem.has(part));
 }
 
 /** Evaluates in this thread, however long it takes. */

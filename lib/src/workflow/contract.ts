@@ -175,6 +175,10 @@ export const workflowErrors = catalogue({
     meaning: "A workflow under test came to a task that no mock stands for.",
     remedy: "Add a mock under the name of the state, or of the function that it calls.",
   },
+  TUNTAS_WORKFLOW_MISSING: {
+    meaning: "There is no workflow (state machine) of that name or ARN.",
+    remedy: "See which there are with `tuntas workflow list`; an application makes its own when it starts.",
+  },
   TUNTAS_WORKFLOW_NOT_STARTED: {
     meaning: "An execution was to be started, but no started application holds its workflow.",
     remedy: "Start the application first: `await using app = await start(…)`.",

@@ -54,6 +54,13 @@ import { userPasswd } from "./user/passwd.ts";
 import { userRemove } from "./user/remove.ts";
 import { userRole } from "./user/role.ts";
 import { version } from "./version.ts";
+import { workflowDescribe } from "./workflow/describe.ts";
+import { workflowGraph } from "./workflow/graph.ts";
+import { workflowHistory } from "./workflow/history.ts";
+import { workflowList } from "./workflow/list.ts";
+import { workflowStart } from "./workflow/start.ts";
+import { workflowStop } from "./workflow/stop.ts";
+import { workflowTest } from "./workflow/test.ts";
 
 export const commands: readonly Command[] = [
   serve,
@@ -78,6 +85,13 @@ export const commands: readonly Command[] = [
   dlqShow,
   dlqReplay,
   dlqReject,
+  workflowList,
+  workflowDescribe,
+  workflowHistory,
+  workflowStart,
+  workflowStop,
+  workflowTest,
+  workflowGraph,
   outboxList,
   outboxShow,
   outboxRetry,

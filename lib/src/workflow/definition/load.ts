@@ -62,6 +62,9 @@ function objectOf(name: string, source: DefinitionSource): JsonObject {
     : (source as JsonObject);
 }
 
+/** A document out of a file, as it is written. Errors: TUNTAS_WORKFLOW_DEFINITION. */
+export const readDefinition = (file: string): JsonObject => readFile(file, file) as JsonObject;
+
 const placeholder = /\$\{([A-Za-z0-9_.]+)\}/g;
 
 /** Every text of the value, changed. A text that is one placeholder and nothing else may become any value. */

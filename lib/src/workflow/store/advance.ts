@@ -214,8 +214,13 @@ export interface RecordedAdvance {
 const oneStep = ({ advance, record }: RecordedAdvance): Prepared => ({
   statement: stepOrRaise,
   values: [
-    ...[advance.executionId, advance.seq, advance.state, advance.events],
-    ...[record.key, record.requestHash, record.result],
+    advance.executionId,
+    advance.seq,
+    advance.state,
+    advance.events,
+    record.key,
+    record.requestHash,
+    record.result,
   ],
 });
 

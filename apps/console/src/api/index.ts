@@ -1,6 +1,7 @@
 // The console's API as types, which its server and its pages share. A read is `GET /console/api/NAME?…`, an act is
 // `POST /console/api/NAME` with a JSON body.
 import type { AlarmActs, AlarmReads } from "./alarms.ts";
+import type { ApprovalActs, ApprovalReads } from "./approvals.ts";
 import type { None } from "./basics.ts";
 import type { DeadLetterActs, DeadLetterReads } from "./dead-letters.ts";
 import type { HomeView } from "./home.ts";
@@ -10,6 +11,7 @@ import type { SafetyActs, SafetyReads } from "./safety.ts";
 import type { SeriesReads } from "./series.ts";
 
 export type * from "./alarms.ts";
+export type * from "./approvals.ts";
 export type * from "./basics.ts";
 export type * from "./dead-letters.ts";
 export type * from "./home.ts";
@@ -20,11 +22,11 @@ export type * from "./series.ts";
 export type * from "./session.ts";
 
 export interface Reads
-  extends AlarmReads, QueueReads, DeadLetterReads, SafetyReads, RecordReads, SeriesReads {
+  extends AlarmReads, ApprovalReads, QueueReads, DeadLetterReads, SafetyReads, RecordReads, SeriesReads {
   home: { query: None; answer: HomeView };
 }
 
-export interface Acts extends AlarmActs, QueueActs, DeadLetterActs, SafetyActs {}
+export interface Acts extends AlarmActs, ApprovalActs, QueueActs, DeadLetterActs, SafetyActs {}
 
 export type ReadName = keyof Reads;
 export type ActName = keyof Acts;

@@ -144,6 +144,26 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", () => {
     await page.getByText("It is free;").waitFor();
   });
 
+  test("H-14 H-17 an approval is found by keyboard and decided with a reason; its execution goes on", async () => {
+    const page = await browser.visit("/console/approvals");
+    await page.getByText("Refund of 49.90").waitFor();
+    await page.getByRole("group", { name: "Approvals" }).focus();
+    const walk = async () => {
+      await page.keyboard.press("j");
+      return page.evaluate<string>("document.activeElement.innerText");
+    };
+    while (!(await walk()).includes("Refund of 49.90"));
+    await page.keyboard.press("a");
+    await confirm(page, "Approve", "paid twice, seen in the bank's list");
+    await page.getByText("Decided. The execution is told").waitFor();
+    const { approvals, executions } = platform().workflows;
+    const [decided] = await approvals.list({ status: "approved" });
+    expect(decided).toMatchObject({ subject: "Refund of 49.90 for ord-1003", status: "approved" });
+    await expect
+      .poll(async () => (await executions.find(decided!.executionArn))!.status, { timeout: 20_000 })
+      .toBe("SUCCEEDED");
+  });
+
   test("what happens elsewhere shows without a reload, and a link shows what its sender saw", async () => {
     const page = await browser.visit("/console/queues?search=legacy&kind=work");
     const row = page.getByRole("row", { name: /legacy-import/ });

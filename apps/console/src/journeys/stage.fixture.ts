@@ -8,6 +8,7 @@ import { add, listParked, Unavailable } from "tuntas/outbox";
 import { defaultScope } from "tuntas/queue";
 import { z } from "zod";
 import { recall } from "./history.fixture.ts";
+import { refundApproval, refunds } from "./refunds.fixture.ts";
 
 const order = z.object({ orderId: z.string(), customerId: z.string().optional() });
 type Order = z.infer<typeof order>;
@@ -56,6 +57,7 @@ const holds = (_order: Order, { signal }: { signal: AbortSignal }): Promise<void
 const backoff = { base: "10ms", max: "20ms" } as const;
 
 const shop = app({
+  refundApproval,
   orderWork: worker(orderWork, {
     idempotencyKey: ({ orderId }) => orderId,
     timeout: "10m",
@@ -180,6 +182,8 @@ export async function openShop(platform: Platform): Promise<Shop> {
   await callOut(platform);
   await announce(platform);
   await hold(platform);
+  for (const refund of refunds) await refundApproval.start(refund);
+  await until(async () => (await platform.workflows.approvals.list()).length === refunds.length);
   await recall(platform, "order-work");
   return { running, [Symbol.asyncDispose]: () => running.stop() };
 }

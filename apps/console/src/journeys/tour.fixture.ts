@@ -13,6 +13,15 @@ export interface Place {
 
 export const pagesOfShop: readonly Place[] = [
   { name: "home", address: "/", shows: "legacy-import" },
+  {
+    name: "approvals",
+    address: "/approvals",
+    shows: "Refund of 1240.00",
+    async act(page) {
+      await page.getByText("Refund of 1240.00 for ord-1017").first().click();
+      await page.getByText("What was known when it was asked").waitFor();
+    },
+  },
   { name: "queues", address: "/queues", shows: "payment-capture" },
   {
     name: "queue",

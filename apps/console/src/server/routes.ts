@@ -5,6 +5,7 @@ import { consoleErrors } from "../contract.ts";
 import { makeFields, type Fields } from "./fields.ts";
 import type { ActHandler, ActsOf, Needs, ReadHandler, ReadsOf } from "./needs.ts";
 import { alarmActs, alarmReads } from "./rooms/alarms.ts";
+import { approvalActs, approvalReads } from "./rooms/approvals.ts";
 import { deadLetterActs, deadLetterReads } from "./rooms/dead-letters.ts";
 import { homeReads } from "./rooms/home.ts";
 import { queueActs, queueReads } from "./rooms/queues.ts";
@@ -34,12 +35,14 @@ export function makeRoutes(needs: Needs): Routes {
     ...recordReads(needs),
     ...seriesReads(needs),
     ...alarmReads(needs),
+    ...approvalReads(needs),
   };
   const acts: ActsOf<ActName> = {
     ...queueActs(needs),
     ...deadLetterActs(needs),
     ...safetyActs(needs),
     ...alarmActs(needs),
+    ...approvalActs(needs),
   };
 
   return {

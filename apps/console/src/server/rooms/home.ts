@@ -2,6 +2,8 @@
 import { readStatus } from "tuntas/outbox";
 import { defaultScope } from "tuntas/queue";
 import type { Check, Decision, Health } from "../../api/index.ts";
+import { approvals } from "../decisions/approvals.ts";
+import { executions } from "../decisions/executions.ts";
 import { alarms } from "../decisions/alarms.ts";
 import { deadLetters } from "../decisions/dead-letters.ts";
 import type { Look } from "../decisions/decision.ts";
@@ -10,7 +12,17 @@ import { outbox } from "../decisions/outbox.ts";
 import { queues, undeclared } from "../decisions/queues.ts";
 import type { Needs, ReadsOf } from "../needs.ts";
 
-const looks: readonly Look[] = [alarms, effects, outbox, deadLetters, queues, discrepancies, undeclared];
+const looks: readonly Look[] = [
+  alarms,
+  approvals,
+  effects,
+  outbox,
+  deadLetters,
+  executions,
+  queues,
+  discrepancies,
+  undeclared,
+];
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 

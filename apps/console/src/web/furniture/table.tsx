@@ -113,6 +113,7 @@ function Row<T>({
   return (
     <tr
       data-index={index}
+      data-key={keyOf(row)}
       tabIndex={-1}
       aria-rowindex={index + 2}
       aria-current={selected !== undefined && keyOf(row) === selected ? "true" : undefined}

@@ -27,6 +27,14 @@ export const navigation: readonly NavigationEntry[] = [
     view: lazy(() => import("./home/index.tsx")),
   },
   {
+    path: "/approvals",
+    title: "Approvals",
+    group: "",
+    icon: "approval",
+    key: "a",
+    view: lazy(() => import("./approvals/index.tsx")),
+  },
+  {
     path: "/queues",
     title: "Queues",
     group: "Work",

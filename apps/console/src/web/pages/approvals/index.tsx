@@ -1,0 +1,147 @@
+// The inbox: what asks for a decision, what is due first at the top. j and k walk, a approves, r rejects.
+import { useState } from "react";
+import type { InboxItem } from "../../../api/index.ts";
+import { useRead } from "../../api/hooks.ts";
+import { Badge, type Tone } from "../../furniture/badge.tsx";
+import { useQueryOf } from "../../furniture/filtered.ts";
+import { Filters } from "../../furniture/filters.tsx";
+import { useKept } from "../../furniture/kept.ts";
+import { useKeys } from "../../furniture/keys.ts";
+import { Empty } from "../../furniture/notice.tsx";
+import { Page, sourceOf } from "../../furniture/page.tsx";
+import { Table, type Column } from "../../furniture/table.tsx";
+import { Age } from "../../furniture/time.tsx";
+import { useUrl } from "../../furniture/url.ts";
+import { ApprovalPanel } from "./approval-panel.tsx";
+import { Decide, type Word } from "./decide.tsx";
+import { Deadline } from "./deadline.tsx";
+
+const tones: Readonly<Record<InboxItem["status"], Tone>> = {
+  pending: "active",
+  approved: "good",
+  rejected: "danger",
+  expired: "warn",
+  withdrawn: "idle",
+};
+
+function Status({ item: { status, overdue, waiting } }: { readonly item: InboxItem }) {
+  if (status === "pending" && !waiting) return <Badge tone="warn">too late</Badge>;
+  return status === "pending" && overdue ? (
+    <Badge tone="danger">overdue</Badge>
+  ) : (
+    <Badge tone={tones[status]}>{status}</Badge>
+  );
+}
+
+const columns: readonly Column<InboxItem>[] = [
+  { key: "status", head: "Status", width: "7.5rem", cell: (item) => <Status item={item} /> },
+  { key: "subject", head: "About", cell: ({ subject }) => <strong>{subject}</strong> },
+  {
+    key: "task",
+    head: "Question",
+    width: "13rem",
+    wideOnly: true,
+    cell: ({ task, workflow }) => `${task} · ${workflow}`,
+  },
+  { key: "by", head: "Asked by", width: "8rem", wideOnly: true, cell: ({ requestedBy }) => requestedBy },
+  {
+    key: "signatures",
+    head: "Signed",
+    width: "5rem",
+    align: "right",
+    wideOnly: true,
+    cell: ({ signatures, signaturesNeeded }) => `${signatures.length} of ${signaturesNeeded}`,
+  },
+  {
+    key: "age",
+    head: "Age",
+    width: "6rem",
+    align: "right",
+    wideOnly: true,
+    cell: ({ ageMs }) => <Age ms={ageMs} />,
+  },
+  { key: "due", head: "Due", width: "9rem", align: "right", cell: (item) => <Deadline item={item} /> },
+];
+
+const filters = [
+  {
+    kind: "choice",
+    name: "status",
+    label: "Status",
+    choices: [
+      ["", "Pending"],
+      ["approved", "Approved"],
+      ["rejected", "Rejected"],
+      ["expired", "Expired"],
+      ["withdrawn", "Withdrawn"],
+      ["any", "Every status"],
+    ],
+  },
+  {
+    kind: "choice",
+    name: "mine",
+    label: "Whose",
+    choices: [
+      ["", "Everybody's"],
+      ["true", "Mine to sign"],
+    ],
+  },
+  {
+    kind: "choice",
+    name: "overdue",
+    label: "Deadline",
+    choices: [
+      ["", "Any deadline"],
+      ["true", "Overdue"],
+    ],
+  },
+] as const;
+
+const focusedKey = (): string | undefined =>
+  (document.activeElement as HTMLElement | null)?.closest<HTMLElement>("tr[data-key]")?.dataset.key;
+
+export default function Approvals() {
+  const url = useUrl();
+  const read = useRead(
+    "approvals",
+    useQueryOf("approvals", ["status", "mine", "overdue", "workflow", "subject"]),
+  );
+  const rows = read.data?.value.items ?? [];
+  const chosen = url.get("approval");
+  const find = (id: string | undefined) => rows.find((item) => item.id === id);
+  const selected = useKept(chosen, find(chosen));
+  const [asked, setAsked] = useState<{ readonly item: InboxItem; readonly word: Word }>();
+  const ask = (word: Word): void => {
+    const item = selected ?? find(focusedKey());
+    if (item?.status === "pending") setAsked({ item, word });
+  };
+  useKeys({ a: () => ask("approve"), r: () => ask("reject") });
+  return (
+    <Page
+      title="Approvals"
+      lead="Questions on which executions wait. Who asked cannot answer, and every answer says why."
+      source={sourceOf(read)}
+    >
+      <Filters filters={filters} tally={`${rows.length}${read.data?.value.more ? "+" : ""} requests`} />
+      {read.data && rows.length === 0 ? (
+        <Empty title="Nobody is asked for anything.">
+          A request appears when an execution comes to a task that asks people.
+        </Empty>
+      ) : (
+        <Table
+          tall
+          label="Approvals"
+          rows={rows}
+          columns={columns}
+          keyOf={({ id }) => id}
+          selected={chosen}
+          onOpen={({ id }) => url.set({ approval: id }, "push")}
+        />
+      )}
+      {selected && (
+        <ApprovalPanel item={selected} onAsk={ask} onClose={() => url.set({ approval: undefined })} />
+      )}
+      {asked && <Decide {...asked} onClose={() => setAsked(undefined)} />}
+    </Page>
+  );
+}

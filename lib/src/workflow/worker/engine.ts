@@ -55,6 +55,7 @@ export interface Engine {
   begin(run: NewRun): Promise<string | undefined>;
   /** The same in a transaction of the caller's: what is to be done first is left to whoever hears of its commit. */
   beginIn(tx: Pick<Sql, "run">, run: NewRun): Promise<string | undefined>;
+  /** The execution as the database has it. */
   load(executionId: string): Promise<Held | undefined>;
   idle(): Promise<void>;
 }
@@ -310,7 +311,12 @@ export function makeEngine(options: EngineOptions): Engine {
   }
 
   return {
-    load: async (id) => held.get(id) ?? (await loads.add(id)),
+    async load(id) {
+      // Never what is held: another process may have gone on, and whoever asks is about to act upon the answer.
+      const now = await loads.add(id);
+      if (held.get(id)?.seq !== now?.seq) held.delete(id);
+      return now;
+    },
     dispatch: (id, happening, how) =>
       new Promise((resolve, reject) => {
         const pending = { ...how, happening, resolve, reject };

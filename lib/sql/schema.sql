@@ -506,6 +506,44 @@ create table tuntas.move_task (
   constraint move_task_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'CANCELLING'::text, 'CANCELLED'::text, 'FAILED'::text])))
 );
 
+create table tuntas.operation (
+  id bigint generated always as identity not null,
+  key text not null,
+  kind text not null,
+  request text not null,
+  selection text not null,
+  actor text not null,
+  reason text not null,
+  state text not null,
+  selected bigint not null,
+  per_second integer,
+  decided_by text,
+  asked_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  cursor text,
+  failure text,
+  owner_id bigint,
+  lease_until timestamp with time zone,
+  fence bigint default 0 not null,
+  constraint operation_key_key UNIQUE (key),
+  constraint operation_pkey PRIMARY KEY (id),
+  constraint operation_per_second_check CHECK ((per_second > 0)),
+  constraint operation_state_check CHECK ((state = ANY (ARRAY['awaiting_approval'::text, 'running'::text, 'paused'::text, 'completed'::text, 'aborted'::text, 'declined'::text, 'failed'::text])))
+) with (fillfactor=70);
+
+create table tuntas.operation_item (
+  operation_id bigint not null,
+  number bigint not null,
+  item text not null,
+  outcome text not null,
+  weight bigint default 1 not null,
+  reason text,
+  at timestamp with time zone not null,
+  constraint operation_item_pkey PRIMARY KEY (operation_id, number),
+  constraint operation_item_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES tuntas.operation(id) ON DELETE CASCADE,
+  constraint operation_item_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'skipped'::text])))
+);
+
 create table tuntas.outbox (
   id bigint generated always as identity not null,
   event_id uuid not null,
@@ -893,6 +931,8 @@ CREATE INDEX machine_revision_machine ON tuntas.machine_revision USING btree (ma
 CREATE INDEX map_run_execution ON tuntas.map_run USING btree (execution_id);
 
 CREATE UNIQUE INDEX move_task_running ON tuntas.move_task USING btree (source_queue_id) WHERE (status = ANY (ARRAY['RUNNING'::text, 'CANCELLING'::text]));
+
+CREATE INDEX operation_running ON tuntas.operation USING btree (id) WHERE (state = 'running'::text);
 
 CREATE INDEX outbox_holding ON tuntas.outbox USING btree (target_kind, target_name) WHERE ((parked_at IS NULL) AND ((claimed_until IS NOT NULL) OR (failure_code IS NOT NULL)));
 

@@ -15,6 +15,9 @@ import { defaultScope } from "./queue/contract.ts";
 import { makeAccess, type Access } from "./access/client.ts";
 import { startLedger, type LedgerService } from "./ledger/service.ts";
 import type { TimeSeries } from "./series/client.ts";
+import { operationKey, type Operations } from "./operation/client.ts";
+import { startOperations } from "./operation/service.ts";
+import { freeOperations } from "./operation/store.ts";
 import { addAll } from "./outbox/client.ts";
 import { workflowTarget } from "./outbox/start/index.ts";
 import { outboxKey, startRelay } from "./outbox/relay/index.ts";
@@ -61,6 +64,8 @@ export interface Platform {
   /** Where announcements of the outbox go; an application binds its own kinds and names. */
   readonly targets: Targets;
   readonly ledger: LedgerService;
+  /** Governed acts by people upon many things: replay, redrive, purge, and what an application registers. */
+  readonly operations: Operations;
   /** Users, sessions, keys, and the record of acts. */
   readonly access: Access;
   /** Figures over time, and what happened beside them. */
@@ -151,6 +156,8 @@ function makeRooms({ database, waker, notifier, log, processId }: Parts) {
   async function takeOverAll(processIds: readonly string[]): Promise<void> {
     await endDuties(database, processIds);
     notifier.notify("duty", "");
+    await freeOperations(database, processIds);
+    waker.wake(operationKey);
     await worker.takeOver(processIds);
     await takeOver(context, processIds);
   }
@@ -185,13 +192,14 @@ interface Hearing {
 /** Passes on what other processes announce. */
 function hear(database: Database, { waker, queues, watch }: Hearing): Listener {
   return listen(database, {
-    channels: ["ready", "queue", "outbox", "activity", "duty", "own"],
+    channels: ["ready", "queue", "outbox", "activity", "duty", "own", "operation"],
     onNotify: (channel, payload) => {
       if (channel === "ready") waker.wake(readyKey(Number(payload)));
       else if (channel === "outbox") waker.wake(outboxKey);
       else if (channel === "activity") waker.wake(activityKey(payload));
       else if (channel === "duty") void watch.sampler.consider();
       else if (channel === "own") waker.wake(ownKey);
+      else if (channel === "operation") waker.wake(operationKey);
       else queues.catalog.forget(Number(payload));
     },
     onConnect: () => {
@@ -245,6 +253,28 @@ function makePlace({ database, slots, log, rooms, name }: Place): ReturnType<typ
   return standing;
 }
 
+type Servants = Parts & Pick<Platform, "targets" | "queues" | "workflows">;
+
+/** What goes on in the background of every process: the relay, the ledger's sweeps, operations. */
+function startServices({ database, targets, waker, log, processId, queues, workflows, notifier }: Servants) {
+  const relay = startRelay({ database, targets, waker, log, owner: processId });
+  const ledger = startLedger({ database, waker, log, announce: addAll });
+  const acts = startOperations({
+    database,
+    waker,
+    queues,
+    workflows,
+    log,
+    owner: processId,
+    announce: () => notifier.notify("operation", ""),
+  });
+  return {
+    ledger,
+    operations: acts.operations,
+    close: () => Promise.all([relay.close(), ledger.close(), acts.close()]),
+  };
+}
+
 /** Opens the database (embedded unless a URL is given), brings the schema up to date, and joins the other processes. */
 export async function openPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const log = options.log ?? makeLog();
@@ -271,8 +301,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
   const listener = hear(database, { waker, queues, watch });
   const orphanTimer = setInterval(rooms.onSweep, orphanSweepMs);
   orphanTimer.unref();
-  const relay = startRelay({ database, targets, waker, log, owner: processId });
-  const ledger = startLedger({ database, waker, log, announce: addAll });
+  const services = startServices({ database, targets, waker, log, processId, queues, workflows, notifier });
   const access = makeAccess({ database, installationSecret: process.env.TUNTAS_ACCESS_SECRET });
 
   return {
@@ -282,7 +311,8 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     context,
     waker,
     targets,
-    ledger,
+    ledger: services.ledger,
+    operations: services.operations,
     access,
     series: watch.series,
     tally: watch.tally,
@@ -294,7 +324,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     onLost: standing.onLost,
     async close() {
       clearInterval(orphanTimer);
-      await Promise.all([relay.close(), ledger.close()]);
+      await services.close();
       await rooms.approvalRoom.due.close();
       await worker.close();
       await queues.sender.idle();

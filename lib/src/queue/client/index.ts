@@ -14,6 +14,7 @@ import type { Inspector } from "./inspector.ts";
 import { makeInspector } from "./inspector.ts";
 import type { Observer } from "./observer.ts";
 import { makeObserver } from "./observer.ts";
+import { makeDeadLetters, type DeadLetters } from "./dead-letters.ts";
 import type { Triage } from "./triage.ts";
 import { makeTriage } from "./triage.ts";
 
@@ -24,6 +25,7 @@ export interface Queues {
   readonly receipts: Receipts;
   readonly moves: Moves;
   readonly triage: Triage;
+  readonly deadLetters: DeadLetters;
   readonly inspector: Inspector;
   readonly observer: Observer;
 }
@@ -36,11 +38,19 @@ export function makeQueues(context: QueueContext): Queues {
     receipts: makeReceipts(context),
     moves: makeMoves(context),
     triage: makeTriage(context),
+    deadLetters: makeDeadLetters(context),
     inspector: makeInspector(context),
     observer: makeObserver(context),
   };
 }
 
+export type {
+  DeadLetter,
+  DeadLetterResult,
+  DeadLetters,
+  DeadLetterSurvey,
+  ReplayTerms,
+} from "./dead-letters.ts";
 export type {
   Explanation,
   Facts,

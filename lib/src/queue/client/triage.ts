@@ -126,7 +126,7 @@ async function reject(context: QueueContext, scope: Scope, options: RejectOption
 }
 
 /** What is selected at this moment: what fails later is not part of the operation. */
-async function select({ database }: QueueContext, scope: Scope, wanted: TriageFilter) {
+export async function select({ database }: QueueContext, scope: Scope, wanted: TriageFilter) {
   const nowMs = await store.readClockMs(database);
   const filter = { ...wanted, untilMs: Math.min(wanted.untilMs ?? Infinity, nowMs) };
   return { filter, tally: await store.tallySelection(database, scope, filter) };
@@ -138,7 +138,7 @@ const total = (tally: readonly Tally[], limit = Infinity): number =>
     tally.reduce((sum, row) => sum + row.count, 0),
   );
 
-function countBy<T>(list: readonly T[], keyOf: (item: T) => number): Map<number, number> {
+export function countBy<T>(list: readonly T[], keyOf: (item: T) => number): Map<number, number> {
   const counts = new Map<number, number>();
   for (const item of list) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
   return counts;
@@ -186,14 +186,14 @@ function refuseTarget(allowed: readonly Tally[], destination: QueueRecord | unde
   if (other) throw refuse(`${other.queue} and ${destination.name} are not both FIFO or both standard`);
 }
 
-const liesIn = (item: Candidate): number => item.liesInId;
+export const liesIn = (item: Candidate): number => item.liesInId;
 
 /**
  * Moves messages with the FIFO groups that they leave and enter locked, and works out anew what may be claimed of these.
  * Locked in the order of a claim, which holds the queue's group when it needs the dead-letter queue's: so the queue
  * that receives comes first.
  */
-async function inGroups(
+export async function inGroups(
   tx: Tx,
   slice: readonly Candidate[],
   queuesOf: readonly ((item: Candidate) => number)[],

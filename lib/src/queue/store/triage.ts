@@ -124,11 +124,19 @@ export interface Candidate {
   readonly diedInId: number;
   readonly turn: string;
   readonly groupId: string | null;
+  /** The queue that it died in; null where that is deleted. */
+  readonly queue: string | null;
+  readonly fifo: boolean | null;
+  readonly code: string;
+  readonly outcome: string;
+  /** The rule that forbids to replay it. */
+  readonly forbidden: string | null;
 }
 
 const candidates = statement(
   `with matched as materialized (${matching})
-   select id::text, message_id::text as "messageId", place, lies_in_id as "liesInId", died_in_id as "diedInId", turn::text, group_id as "groupId"
+   select id::text, message_id::text as "messageId", place, lies_in_id as "liesInId", died_in_id as "diedInId", turn::text, group_id as "groupId",
+     queue, fifo, code, outcome, forbidden
    from matched where id > $12 and ($14 or forbidden is null) order by matched.id limit $13`,
 );
 

@@ -33,6 +33,14 @@ export interface Executions {
   history(execution: ExecutionRecord): Promise<HistoryEvent[]>;
   /** False where it had ended already. */
   stop(execution: ExecutionRecord, failure: Failure): Promise<boolean>;
+  /** What failed, in the order in which it was started, after the id `after`. */
+  failed(
+    machine: MachineRecord,
+    filter: store.FailedFilter,
+    page: { readonly after: string; readonly limit: number },
+  ): Promise<ExecutionRecord[]>;
+  /** The filter with its end in time: what fails later is not part of it. */
+  freeze(filter: store.FailedFilter): store.FailedFilter;
   /**
    * Runs again from where it failed; false where it runs or succeeded. Errors: TUNTAS_REDRIVE_REFUSED where nobody knows
    * what became of a side effect of it, or of a child of its maps.
@@ -132,6 +140,8 @@ export function makeExecutions(database: Database, worker: WorkflowWorker): Exec
     history: (execution) => store.readHistory(database, execution.id),
     stop: async (execution, failure) =>
       (await engine.dispatch(execution.id, { type: "stopped", ...failure })) === "applied",
+    failed: (machine, filter, page) => store.findFailed(database, machine.id, filter, page),
+    freeze: (filter) => ({ ...filter, untilMs: Math.min(filter.untilMs ?? Infinity, clock.nowMs()) }),
     async redrive(execution) {
       const callers = await unknownCallers(database);
       const family = callers.length > 0 ? await store.familyAmong(database, execution.id, callers) : [];

@@ -98,4 +98,5 @@ export type {
 export type { Redrives } from "../redrive/client.ts";
 export type { Activities, ActivityTask, Tags, TaskRequest } from "./activities.ts";
 export type { Executions } from "./executions.ts";
+export type { FailedFilter } from "../store/executions.ts";
 export type { MachineChange, Machines, NewMachine, Published } from "./machines.ts";

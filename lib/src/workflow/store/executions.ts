@@ -53,6 +53,42 @@ export const listExecutions = async (
     toRecord,
   );
 
+/** Which of the executions that failed. What is left out is not asked for. */
+export interface FailedFilter {
+  readonly status?: "FAILED" | "TIMED_OUT" | "ABORTED" | undefined;
+  readonly error?: string | undefined;
+  /** Failed at this instant or later. */
+  readonly sinceMs?: number | undefined;
+  readonly untilMs?: number | undefined;
+}
+
+const failed = statement(
+  `select ${facts}, ${noTexts} ${from} where e.machine_id = $1 and e.map_run_id is null and e.id > $2
+     and e.status in ('FAILED', 'TIMED_OUT', 'ABORTED') and ($3::text is null or e.status = $3) and ($4::text is null or e.error = $4)
+     and ($5::float8 is null or e.stopped_at >= to_timestamp($5::float8 / 1000))
+     and ($6::float8 is null or e.stopped_at <= to_timestamp($6::float8 / 1000))
+   order by e.id limit $7`,
+);
+
+/** What failed, in the order in which it was started, after the id `after`. */
+export const findFailed = async (
+  sql: Runner,
+  machineId: string,
+  { status, error, sinceMs, untilMs }: FailedFilter,
+  { after, limit }: { readonly after: string; readonly limit: number },
+) =>
+  (
+    await sql.run<Row>(failed, [
+      machineId,
+      after,
+      status ?? null,
+      error ?? null,
+      sinceMs ?? null,
+      untilMs ?? null,
+      limit,
+    ])
+  ).map(toRecord);
+
 const byMapRun = statement(
   `select ${facts}, ${noTexts} ${from} where r.arn = $1 and ($2::text is null or e.status = $2)
    order by e.id desc limit $3 offset $4`,

@@ -1,0 +1,27 @@
+// The room put together: the kinds that every installation has, the asking side, and this process's runner.
+import type { Queues } from "../queue/client/index.ts";
+import type { Workflows } from "../workflow/client/index.ts";
+import { makeOperations, type Operations } from "./client.ts";
+import type { OperationKind } from "./contract.ts";
+import { deadLetterKinds } from "./kinds/dead-letters.ts";
+import { purgeKind } from "./kinds/purge.ts";
+import { redriveKind } from "./kinds/redrive.ts";
+import { startRunner, type RunnerOptions } from "./worker.ts";
+
+export interface OperationService {
+  readonly operations: Operations;
+  close(): Promise<void>;
+}
+
+interface ServiceOptions extends Omit<RunnerOptions, "kinds"> {
+  readonly queues: Queues;
+  readonly workflows: Workflows;
+}
+
+export function startOperations({ queues, workflows, ...options }: ServiceOptions): OperationService {
+  const shipped = [...deadLetterKinds(queues), purgeKind(queues), redriveKind(workflows)];
+  const kinds = new Map<string, OperationKind>(shipped.map((kind) => [kind.name, kind]));
+  const operations = makeOperations({ ...options, kinds });
+  const runner = startRunner({ ...options, kinds });
+  return { operations, close: runner.close };
+}

@@ -119,6 +119,7 @@ export interface Operation extends Act, Progress {
   readonly decidedBy: string | null;
   readonly askedAtMs: number;
   readonly endedAtMs: number | null;
+  /** Why it cannot go on; while it runs, what it waits for. */
   readonly failure: string | null;
 }
 

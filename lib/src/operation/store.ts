@@ -174,7 +174,7 @@ const record = statement(
    from unnest($2::text[], $3::text[], $4::bigint[], $5::text[]) with ordinality as u(item, outcome, weight, reason, number)`,
 );
 const advance = statement(
-  `update tuntas.operation set cursor = $2, lease_until = tuntas.now() + make_interval(secs => $3) where id = $1`,
+  `update tuntas.operation set cursor = $2, failure = null, lease_until = tuntas.now() + make_interval(secs => $3) where id = $1`,
 );
 
 export interface Slice {
@@ -209,12 +209,12 @@ export const endOperation = async (
 ): Promise<boolean> => (await tx.run(end, [id, fence, state, failure])).length > 0;
 
 const letGo = statement(
-  `update tuntas.operation set owner_id = null, lease_until = null where id = $1 and fence = $2`,
+  `update tuntas.operation set owner_id = null, lease_until = null, failure = coalesce($3, failure) where id = $1 and fence = $2`,
 );
 
-/** For whoever comes next. */
-export async function releaseOperation(sql: Runner, { id, fence }: Claim): Promise<void> {
-  await sql.run(letGo, [id, fence]);
+/** For whoever comes next; `why` says what it waits for. */
+export async function releaseOperation(sql: Runner, { id, fence }: Claim, why?: string): Promise<void> {
+  await sql.run(letGo, [id, fence, why ?? null]);
 }
 
 const free = statement(

@@ -106,15 +106,20 @@ async function carryOut(options: RunnerOptions, claim: store.Claim, closing: Abo
       await pause(step, closing);
     }
   } catch (cause) {
-    if (isUnavailable(cause)) return await letGoLater(database, claim, closing);
+    if (isUnavailable(cause))
+      return await letGoLater(database, claim, { closing, why: describeFailure(cause).message });
     await endWith(database, run, "failed", describeFailure(cause).message);
   }
 }
 
 /** What cannot be reached now is tried again, by whoever looks first, but not at once. */
-async function letGoLater(database: Database, claim: store.Claim, closing: AbortSignal): Promise<void> {
+async function letGoLater(
+  database: Database,
+  claim: store.Claim,
+  { closing, why }: { readonly closing: AbortSignal; readonly why: string },
+): Promise<void> {
   await sleep(retryMs, undefined, { signal: closing }).catch(() => undefined);
-  await store.releaseOperation(database, claim).catch(() => undefined);
+  await store.releaseOperation(database, claim, why).catch(() => undefined);
 }
 
 async function pause({ results, perSecond }: Step, closing: AbortSignal): Promise<void> {

@@ -1,32 +1,54 @@
 // Failed executions run again from where they failed.
 import { isTuntasError } from "../../core/error.ts";
+import { Unavailable } from "../../engine/unavailable.ts";
 import type { FailedFilter, Workflows } from "../../workflow/client/index.ts";
-import type { ItemResult, OperationItem, OperationKind } from "../contract.ts";
+import type { Act, ItemResult, OperationItem, OperationKind } from "../contract.ts";
 
 export interface RedriveSelection {
   /** The ARN of the state machine, a version or an alias of it. */
   readonly machine: string;
   readonly filter?: FailedFilter;
+  /** A person's word that what was to be reconciled first has been. */
+  readonly reconciled?: boolean;
 }
 
 const sampleMax = 10;
 const countMax = 100_000;
 
-export function redriveKind({ executions, machines }: Workflows): OperationKind<RedriveSelection> {
+const failures: ReadonlySet<string> = new Set(["FAILED", "TIMED_OUT", "ABORTED"]);
+
+function outcomeOf(cause: unknown): Pick<ItemResult, "outcome" | "reason"> {
+  if (isTuntasError(cause, "TUNTAS_REDRIVE_CHANGED")) return { outcome: "skipped", reason: cause.message };
+  if (isTuntasError(cause, "TUNTAS_REDRIVE_FORBIDDEN") || isTuntasError(cause, "TUNTAS_REDRIVE_REFUSED"))
+    return { outcome: "refused", reason: cause.message };
+  throw cause;
+}
+
+export function redriveKind({ executions, machines, redrives }: Workflows): OperationKind<RedriveSelection> {
   async function failed({ machine, filter = {} }: RedriveSelection, after: string, limit: number) {
     const target = await machines.resolve(machine);
     return target ? executions.failed(target.machine, filter, { after, limit }) : [];
   }
 
-  async function apply(_: RedriveSelection, { item }: OperationItem): Promise<ItemResult> {
+  /** Each is looked at by itself, as one that is redriven alone. */
+  async function apply(
+    { reconciled = false }: RedriveSelection,
+    { item }: OperationItem,
+    { actor, reason }: Act,
+  ): Promise<ItemResult> {
     const execution = await executions.find(item);
-    if (!execution) return { item, outcome: "skipped", reason: "it is gone" };
+    if (!execution || !failures.has(execution.status))
+      return { item, outcome: "skipped", reason: "it runs, has succeeded or is gone" };
+    const { verdict, domain } = await redrives.inspect(item);
+    if (domain.known === "not read here" && !reconciled)
+      throw new Unavailable(
+        `only a process that runs the application of ${item} can tell how its row stands`,
+      );
     try {
-      if (await executions.redrive(execution)) return { item, outcome: "done" };
-      return { item, outcome: "skipped", reason: "it runs or has succeeded" };
+      await redrives.redrive(item, { by: actor, reason, seen: verdict, reconciled });
+      return { item, outcome: "done" };
     } catch (cause) {
-      if (!isTuntasError(cause, "TUNTAS_REDRIVE_REFUSED")) throw cause;
-      return { item, outcome: "refused", reason: cause.message };
+      return { item, ...outcomeOf(cause) };
     }
   }
 

@@ -34,7 +34,7 @@ export interface TransactionOptions {
   readonly timeoutMs: number;
   /** What must be done, and committed, before the transaction begins. */
   readonly before?: () => Promise<unknown>;
-  /** Sent together with the begin; where it rejects, the handler's first statement does. */
+  /** Sent between the begin and the handler's first statement; to keep that from running it must raise in the database. */
   readonly opening?: (run: Run) => Promise<unknown>;
 }
 
@@ -77,11 +77,17 @@ export function openTransaction({
     ({ statement, values }) =>
       on.query({ ...database.prepare(statement), values: values as unknown[] });
 
-  async function open(): Promise<PoolClient> {
+  /** Begins the transaction; what the handler asks first goes out in the same write. */
+  async function open(first?: (on: PoolClient) => Promise<QueryResult>): Promise<PoolClient> {
     if (before) await before();
     client = await database.handlerClient();
     const on = client;
-    await Promise.all(inOneWrite(on, () => [on.query(beginText(timeoutMs)), opening?.(runOn(on))]));
+    const [begun, known, asked] = inOneWrite(
+      on,
+      () => [on.query(beginText(timeoutMs)), opening?.(runOn(on)), first?.(on)] as const,
+    );
+    asked?.catch(() => undefined); // whoever asked hears of it
+    await Promise.all([begun, known]);
     return on;
   }
 
@@ -97,8 +103,13 @@ export function openTransaction({
 
   async function query(first: unknown, values?: unknown[]) {
     refuse(typeof first === "string" ? first : (first as { text?: unknown } | null)?.text);
-    const on = await (opened ??= open());
-    return on.query(first as never, values as never);
+    const ask = (on: PoolClient) =>
+      on.query(first as never, values as never) as unknown as Promise<QueryResult>;
+    if (opened) return ask(await opened);
+    let answer: Promise<QueryResult> | undefined;
+    opened = open((on) => (answer = ask(on)));
+    await opened;
+    return answer!;
   }
 
   function release(broken: boolean): void {

@@ -13,11 +13,16 @@ export interface CommandKey {
 }
 
 const record = statement(
-  `insert into tuntas.command (scope, key, request_hash, created_at, expires_at)
-   values ($1, $2, $3, tuntas.now(), tuntas.now() + make_interval(secs => $4)) on conflict (scope, key) do nothing returning key`,
+  `with kept as (
+     insert into tuntas.command (scope, key, request_hash, created_at, expires_at)
+     values ($1, $2, $3, tuntas.now(), tuntas.now() + make_interval(secs => $4)) on conflict (scope, key) do nothing returning 1
+   ) select 1 / (select count(*) from kept) as recorded`,
 );
 
-/** The command record of a handler's own transaction; no row where the key has one already. */
+/**
+ * The command record of a handler's transaction. It raises division_by_zero where the key has one already, so that what
+ * was sent right behind it does not run.
+ */
 export const commandRecord = ({
   scope,
   key,
@@ -28,17 +33,7 @@ export const commandRecord = ({
   values: [scope, key, requestHash, retentionSeconds],
 });
 
-const recordOrRaise = statement(
-  `with kept as (${record.text}) select 1 / (select count(*) from kept) as recorded`,
-);
-
-/** The same where nobody looks at the answer before the commit: raises division_by_zero where the key has a record. */
-export const commandRecordOrRaise = (key: CommandKey): { statement: Statement; values: unknown[] } => ({
-  ...commandRecord(key),
-  statement: recordOrRaise,
-});
-
-const recordAllOrRaise = statement(
+const recordEach = statement(
   `with kept as (
      insert into tuntas.command (scope, key, request_hash, created_at, expires_at)
      select scope, key, request_hash, tuntas.now(), tuntas.now() + make_interval(secs => retention)
@@ -49,7 +44,7 @@ const recordAllOrRaise = statement(
 
 /** The command records of many: all, or it raises division_by_zero. */
 export const recordAll = (keys: readonly CommandKey[]): { statement: Statement; values: unknown[] } => ({
-  statement: recordAllOrRaise,
+  statement: recordEach,
   values: [
     keys.map((key) => key.scope),
     keys.map((key) => key.key),

@@ -41,6 +41,7 @@ export interface TransactionParts {
 }
 
 const lockTimeout = "55P03";
+const divisionByZero = "22012";
 
 export function openTransaction(parts: TransactionParts): HandlerTransaction {
   const { database, claim, fifo, command, timeoutMs } = parts;
@@ -48,13 +49,13 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
 
   async function record(run: Run): Promise<void> {
     if (!command) return;
-    const { rowCount } = await run(commandRecord(command)).catch((cause: unknown) => {
-      if ((cause as { code?: unknown } | null)?.code === lockTimeout) refusal = "busy";
-      throw cause;
+    await run(commandRecord(command)).catch((cause: unknown) => {
+      const { code } = cause as { code?: unknown };
+      if (code === lockTimeout) refusal = "busy";
+      if (code !== divisionByZero) throw cause;
+      refusal = "duplicate";
+      throw new Error("its idempotency key was processed before");
     });
-    if (rowCount !== 0) return;
-    refusal = "duplicate";
-    throw new Error("its idempotency key was processed before");
   }
 
   const refresh: readonly Prepared[] =

@@ -10,7 +10,7 @@ import { dropClient, inOneWrite, pinPlanner, type Database } from "../../pg/data
 import { isConnectionLost, isTransient } from "../../pg/faults.ts";
 import type { Claim, HeldMessage } from "../contract.ts";
 import type { CommandKey } from "../store/command.ts";
-import { commandRecordOrRaise, recordAll } from "../store/command.ts";
+import { commandRecord, recordAll } from "../store/command.ts";
 import {
   acknowledgeAll,
   acknowledgement,
@@ -110,7 +110,7 @@ export function makeWriter(database: Database) {
   async function send(client: PoolClient, job: WriteJob): Promise<Sent> {
     const { claim, fifo, command, writes } = job;
     const savepoint = client.query("savepoint job");
-    const recorded = command ? run(client, commandRecordOrRaise(command)) : savepoint;
+    const recorded = command ? run(client, commandRecord(command)) : savepoint;
     // Before the handler's statements: where the fence is lost, they fail with it, unrun.
     const acknowledged = run(client, acknowledgement(claim));
     const rest: Promise<unknown>[] = writes.map(({ text, values }) =>

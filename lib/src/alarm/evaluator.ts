@@ -33,8 +33,8 @@ export interface Responsible {
 }
 
 export interface Evaluator {
-  /** Judges every alarm by what is known now. `changed` says whether there is anything new. */
-  evaluate(seen: { readonly changed: boolean }): Promise<void>;
+  /** Judges each alarm for which a period has ended since. `changed` says whether there is anything new. */
+  evaluate(seen: { readonly changed: boolean; readonly nowMs: number }): Promise<void>;
 }
 
 /** Shipped alarms, each replaced by a declared one of the same name. */
@@ -46,15 +46,48 @@ export async function allDefinitions(sql: Pick<Sql, "run">): Promise<AlarmDefini
 
 export const periodMsOf = ({ options }: AlarmDefinition): number => toMs(options.period ?? "1m");
 
-/** The last whole periods before now. */
+/** What other processes counted comes up to this late. */
+const lateMs = 10_000;
+
+/** The last whole periods of which everything is known. */
 function windowOf(definition: AlarmDefinition, nowMs: number): Window {
   const periodMs = periodMsOf(definition);
   const count = definition.options.of[1] + periodsBefore;
-  return { periodMs, count, fromMs: Math.floor(nowMs / periodMs) * periodMs - count * periodMs };
+  return { periodMs, count, fromMs: Math.floor((nowMs - lateMs) / periodMs) * periodMs - count * periodMs };
 }
 
 const statisticOf = ({ statistic }: MetricChoice, { kind }: Pick<Series, "kind">) =>
   statistic ?? (kind === "counter" ? "sum" : "max");
+
+const endOf = ({ fromMs, count, periodMs }: Window): number => fromMs + count * periodMs;
+
+/** How long a declared alarm may go unnoticed. */
+const definitionsFreshMs = 30_000;
+
+interface Situation {
+  readonly window: Window;
+  /** The states by now, of each subject that has one. */
+  readonly known: ReadonlyMap<string, AlarmState>;
+}
+
+interface Watched {
+  readonly labels: Labels;
+  readonly values: readonly (number | undefined)[];
+}
+
+/** What a metric came to in each period, for each thing that has it. */
+function valuesBySubject(all: readonly Series[], metric: MetricChoice, window: Window): Map<string, Watched> {
+  const wanted = Object.entries(metric.labels ?? {});
+  const own = all.filter(
+    ({ name, labels }) => name === metric.name && wanted.every(([label, value]) => labels[label] === value),
+  );
+  return new Map(
+    own.map((each) => {
+      const labels = subjectLabels(each.labels, metric.labels);
+      return [subjectText(labels), { labels, values: valuesOf(each, statisticOf(metric, each), window) }];
+    }),
+  );
+}
 
 interface Judged {
   readonly labels: Labels;
@@ -78,54 +111,46 @@ const settlesAfterMs = (definitions: readonly AlarmDefinition[]): number =>
   Math.max(...definitions.map((each) => (each.options.of[1] + periodsBefore + 2) * periodMsOf(each)));
 
 export function makeEvaluator({ database, series, ownerOf }: EvaluatorOptions): Evaluator {
-  let changedAtMs = performance.now();
-  let settlesMs = Infinity;
+  const judgedTo = new Map<string, number>();
+  let definitions: readonly AlarmDefinition[] = shippedAlarms;
+  let readAtMs = -Infinity;
+  let changedAtMs = -Infinity;
 
-  async function read({ name, labels }: MetricChoice, window: Window): Promise<Series[]> {
-    const { fromMs, periodMs, count } = window;
-    // One more before, for what a figure rose by.
-    const range = { fromMs: fromMs - periodMs, toMs: fromMs + count * periodMs, stepMs: periodMs };
-    return series.read({ name, labels, ...range });
+  /** The series of all these alarms, whose periods are equally long, in one reading. */
+  async function readFor(definitions: readonly AlarmDefinition[], nowMs: number): Promise<Series[]> {
+    const names = definitions.flatMap(({ options: { metric, and } }) => [
+      metric.name,
+      ...(and ? [and.metric.name] : []),
+    ]);
+    const windows = definitions.map((each) => windowOf(each, nowMs));
+    const { periodMs } = windows[0]!;
+    // One period more before, for what a figure rose by.
+    const fromMs = Math.min(...windows.map((each) => each.fromMs)) - periodMs;
+    const toMs = Math.max(...windows.map(endOf));
+    return series.readAll({ names: [...new Set(names)], fromMs, toMs, stepMs: periodMs });
   }
 
-  /** The second metric's values of each subject. */
-  async function readSecond({ options: { and } }: AlarmDefinition, window: Window) {
-    const found = and ? await read(and.metric, window) : [];
-    return new Map(
-      found.map((each) => [
-        subjectText(subjectLabels(each.labels, and!.metric.labels)),
-        valuesOf(each, statisticOf(and!.metric, each), window),
-      ]),
-    );
-  }
-
-  async function judgeAll(
+  function judgeAll(
     definition: AlarmDefinition,
-    nowMs: number,
-    known: ReadonlyMap<string, AlarmState>,
-  ): Promise<Judged[]> {
+    all: readonly Series[],
+    { window, known }: Situation,
+  ): Judged[] {
     const { metric, when, and, of, missing } = definition.options;
-    const window = windowOf(definition, nowMs);
-    const second = await readSecond(definition, window);
+    const second = and && valuesBySubject(all, and.metric, window);
     const judgeOne = (labels: Labels, subject: string, values: readonly (number | undefined)[]): Judged => {
-      const also = and && { when: and.when, values: second.get(subject) ?? [] };
+      const also = and && { when: and.when, values: second!.get(subject)?.values ?? [] };
       const periods = periodsOf(values, when, also);
       const current = known.get(subject) ?? "OK";
       const value = values.at(-1) ?? null;
       const state = judge({ periods, of, missing, current });
       return { labels, subject, state, value, reason: reasonOf(definition, periods, value) };
     };
-    const judged = (await read(metric, window)).map((each) => {
-      const labels = subjectLabels(each.labels, metric.labels);
-      return judgeOne(labels, subjectText(labels), valuesOf(each, statisticOf(metric, each), window));
-    });
+    const seen = valuesBySubject(all, metric, window);
+    const judged = [...seen].map(([subject, { labels, values }]) => judgeOne(labels, subject, values));
     // What was in alarm and has no figures any more.
-    const seen = new Set(judged.map(({ subject }) => subject));
     const gone = [...known].filter(([subject, state]) => !seen.has(subject) && state !== "OK");
-    return [
-      ...judged,
-      ...gone.map(([subject]) => judgeOne({}, subject, Array<undefined>(window.count).fill(undefined))),
-    ];
+    const nothing = Array<undefined>(window.count).fill(undefined);
+    return [...judged, ...gone.map(([subject]) => judgeOne({}, subject, nothing))];
   }
 
   async function change(definition: AlarmDefinition, judged: Judged, previous: AlarmState): Promise<void> {
@@ -154,25 +179,38 @@ export function makeEvaluator({ database, series, ownerOf }: EvaluatorOptions): 
     if (written) alarmSignals.publish("alarm.changed", { name, subject, state, previous, reason });
   }
 
-  async function evaluateAll(): Promise<void> {
-    const definitions = await allDefinitions(database);
-    settlesMs = settlesAfterMs(definitions);
+  async function judgeTogether(definitions: readonly AlarmDefinition[], nowMs: number): Promise<void> {
+    const all = await readFor(definitions, nowMs);
     const states = await store.readStates(database);
-    const nowMs = await series.nowMs();
     for (const definition of definitions) {
       const own = states.filter(({ name }) => name === definition.name);
       const known = new Map(own.map(({ subject, state }) => [subject, state]));
-      for (const judged of await judgeAll(definition, nowMs, known)) {
+      const window = windowOf(definition, nowMs);
+      for (const judged of judgeAll(definition, all, { window, known })) {
         const previous = known.get(judged.subject) ?? "OK";
         if (judged.state !== previous) await change(definition, judged, previous);
       }
+      judgedTo.set(definition.name, endOf(window));
     }
   }
 
+  async function refresh(nowMs: number): Promise<void> {
+    if (nowMs - readAtMs < definitionsFreshMs) return;
+    definitions = await allDefinitions(database);
+    readAtMs = nowMs;
+  }
+
   return {
-    async evaluate({ changed }) {
-      if (changed) changedAtMs = performance.now();
-      if (performance.now() - changedAtMs <= settlesMs) await evaluateAll();
+    async evaluate({ changed, nowMs }) {
+      if (changed) changedAtMs = nowMs;
+      if (nowMs - changedAtMs > settlesAfterMs(definitions)) return;
+      await refresh(nowMs);
+      const ended = definitions.filter((each) => judgedTo.get(each.name) !== endOf(windowOf(each, nowMs)));
+      for (const periodMs of new Set(ended.map(periodMsOf)))
+        await judgeTogether(
+          ended.filter((each) => periodMsOf(each) === periodMs),
+          nowMs,
+        );
     },
   };
 }

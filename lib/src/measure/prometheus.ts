@@ -78,7 +78,8 @@ function listenForDurations(registry: Registry): () => void {
       const readers = readersOf(entry, source);
       const listener = (message: unknown): void => {
         const signal = message as Fields;
-        histogram.labels(...readers.map((read) => read(signal))).observe(Number(signal.durationMs) / 1000);
+        const values = Object.fromEntries(labels.map((label, index) => [label, readers[index]!(signal)]));
+        histogram.observe(values, Number(signal.durationMs) / 1000);
       };
       subscribe(channelName(source.signal), listener);
       undo.push(() => void unsubscribe(channelName(source.signal), listener));

@@ -25,7 +25,8 @@ export const findTables = async (sql: Pick<Sql, "run">): Promise<number[]> =>
   (await sql.run<{ oid: number }>(tablesText, [quiet])).map(({ oid }) => oid);
 
 const pulseText = statement(
-  `select exists (select from tuntas.duty d where d.name = $1 and d.process_id = $2) as mine,
+  `select extract(epoch from tuntas.now())::float8 * 1000 as "nowMs",
+     exists (select from tuntas.duty d where d.name = $1 and d.process_id = $2) as mine,
      (select sum(pg_stat_get_tuples_inserted(o) + pg_stat_get_tuples_updated(o) + pg_stat_get_tuples_deleted(o))::text
       from unnest($3::oid[]) o) as pulse`,
 );
@@ -36,8 +37,12 @@ export interface PulseQuestion {
   readonly tables: readonly number[];
 }
 
-/** Whether the duty is still this process's, and a text that is another one after each change. */
+/** The database's time, whether the duty is still this process's, and a text that is another one after each change. */
 export async function readPulse(sql: Pick<Sql, "run">, { duty, processId, tables }: PulseQuestion) {
-  const [row] = await sql.run<{ mine: boolean; pulse: string }>(pulseText, [duty, processId, tables]);
+  const [row] = await sql.run<{ nowMs: number; mine: boolean; pulse: string }>(pulseText, [
+    duty,
+    processId,
+    tables,
+  ]);
   return row!;
 }

@@ -22,7 +22,7 @@ export interface SamplerOptions {
   /** False where this process is not to have the duty. */
   readonly maySample: boolean;
   /** Called in the process that has the duty, after each look; `changed` where there was anything new. */
-  readonly onLooked: (seen: { readonly changed: boolean }) => Promise<void>;
+  readonly onLooked: (seen: { readonly changed: boolean; readonly nowMs: number }) => Promise<void>;
   /** Tells the other processes that the duty is free. */
   readonly onLeft: () => void;
   readonly everyMs?: number;
@@ -110,7 +110,7 @@ export function startSampler(options: SamplerOptions): Sampler {
   }
 
   async function look(of: Watch): Promise<void> {
-    const { mine, pulse } = await readPulse(database, {
+    const { mine, pulse, nowMs } = await readPulse(database, {
       duty: samplingDuty,
       processId: processId(),
       tables: of.tables,
@@ -119,7 +119,7 @@ export function startSampler(options: SamplerOptions): Sampler {
     const changed = of.moving || pulse !== of.pulse;
     if (changed) await sample(of);
     of.pulse = pulse;
-    await onLooked({ changed });
+    await onLooked({ changed, nowMs });
   }
 
   async function round(): Promise<void> {

@@ -2,6 +2,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { alarm } from "../alarm/declaration.ts";
+import { defaultScope } from "../queue/contract.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
 
 const fixture = fileURLToPath(new URL("watch.fixture.mjs", import.meta.url));
@@ -44,3 +46,36 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     expect(gaps.at(-1)!.untilMs! - gaps.at(-1)!.atMs).toBeGreaterThan(50_000);
   },
 );
+
+test("the alarms go on after the death of the process that evaluated them", async () => {
+  await using kit = await testPlatform({ watches: false });
+  const { alarms, queues } = kit.platform;
+  const waits = alarm("something-waits", {
+    metric: { name: "tuntas_queue_depth", labels: { state: "ready", queue: "waits" }, statistic: "last" },
+    when: { above: 0 },
+    of: [1, 1],
+    missing: "ignore",
+    period: "10s",
+    owner: "team",
+    runbook: "r.md",
+    notify: [],
+  });
+  await alarms.declare("test", [waits]);
+  const first = await watcher(kit);
+  const patient = { timeout: 45_000, interval: 200 };
+  await expect.poll(() => holderOf(kit), patient).toBe(first.id);
+  const second = await watcher(kit);
+  first.child.kill("SIGKILL");
+  await expect.poll(() => holderOf(kit), patient).toBe(second.id);
+  const { queue } = await queues.catalog.create(defaultScope, "waits", {});
+  await queues.sender.send(queue, { messageId: crypto.randomUUID(), body: "x" }, defaultScope.account);
+  await expect
+    .poll(
+      async () =>
+        (await alarms.list()).find(({ name, state }) => name === "something-waits" && state === "ALARM"),
+      patient,
+    )
+    .toMatchObject({ subject: "", value: 1 });
+  second.child.kill("SIGKILL");
+  await once(second.child, "close");
+});

@@ -30,20 +30,25 @@ export const readersOf = (
     return (signal) => String(signal[field] ?? "");
   });
 
+/** The counts of one source by the raw values of its fields, one level a field: a look-up makes no new text. */
+type Branch = Map<unknown, Branch | Count>;
+
 // What somebody sends may name anything: past this many label values of one metric the rest are counted together.
 const valuesMax = 2000;
 const other = "(other)";
 
-export function startTally(lists: readonly Metrics[]): Tally {
+/** The counts of all metrics by their labels; of two sources with equal labels both add to one count. */
+function makeLedger() {
   const counts = new Map<string, Count>();
   const sizes = new Map<string, number>();
-  const listeners: (readonly [channel: string, listener: (message: unknown) => void])[] = [];
 
-  function make(key: string, name: string, values: readonly string[]): Count {
+  function countOf(name: string, values: readonly string[]): Count {
+    const key = [name, ...values].join("\0");
+    const known = counts.get(key);
+    if (known) return known;
     const size = sizes.get(name) ?? 0;
-    if (size >= valuesMax && !key.endsWith(other))
+    if (size >= valuesMax && values[0] !== other)
       return countOf(
-        `${name}\0${other}`,
         name,
         values.map(() => other),
       );
@@ -52,25 +57,48 @@ export function startTally(lists: readonly Metrics[]): Tally {
     counts.set(key, made);
     return made;
   }
+  return { counts, countOf };
+}
 
-  const countOf = (key: string, name: string, values: readonly string[]): Count =>
-    counts.get(key) ?? make(key, name, values);
+export function startTally(lists: readonly Metrics[]): Tally {
+  const { counts, countOf } = makeLedger();
+  const listeners: (readonly [channel: string, listener: (message: unknown) => void])[] = [];
 
   function listen(name: string, entry: MetricEntry, source: MetricSource): void {
+    const { amount, fields = {}, fixed = {} } = source;
     const readers = readersOf(entry, source);
-    const { amount } = source;
+    const read = entry.labels
+      .filter((label) => fixed[label] === undefined)
+      .map((label) => fields[label] ?? label);
+    const root: Branch = new Map();
+    let size = 0;
+
+    function plant(signal: Fields): Count {
+      const count = countOf(
+        name,
+        readers.map((each) => each(signal)),
+      );
+      if (size++ >= valuesMax) return count;
+      let branch = root;
+      for (const field of read.slice(0, -1)) {
+        const next = (branch.get(signal[field]) as Branch | undefined) ?? new Map();
+        branch.set(signal[field], next);
+        branch = next;
+      }
+      branch.set(signal[read.at(-1) ?? ""], count);
+      return count;
+    }
+
+    function find(signal: Fields): Count | undefined {
+      let at: Branch | Count | undefined = root;
+      for (const field of read) at = (at as Branch | undefined)?.get(signal[field]);
+      return (read.length === 0 ? root.get(undefined) : at) as Count | undefined;
+    }
+
     const listener = (message: unknown): void => {
       const signal = message as Fields;
-      let key = name;
-      for (const read of readers) key += `\0${read(signal)}`;
-      const count =
-        counts.get(key) ??
-        countOf(
-          key,
-          name,
-          readers.map((read) => read(signal)),
-        );
-      count.total += amount === undefined ? 1 : Number(signal[amount]);
+      const count = find(signal) ?? plant(signal);
+      count.total += amount === undefined ? 1 : (signal[amount] as number);
     };
     const channel = channelName(source.signal);
     subscribe(channel, listener);

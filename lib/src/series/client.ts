@@ -2,12 +2,16 @@
 import type { Sql } from "../pg/contract.ts";
 import type { Labels, Mark, NewMark, Sample, Series, SeriesQuery } from "./contract.ts";
 import { seriesErrors } from "./contract.ts";
-import { fill, labelsText, pointsMax, widthFor, type Gap } from "./state.ts";
+import { fill, labelsText, pointsMax, seriesMax, widthFor, type Gap } from "./state.ts";
 import * as store from "./store.ts";
 
 export interface TimeSeries {
   /** The series of that name with these labels. Errors: TUNTAS_SERIES_QUERY. */
   read(query: SeriesQuery): Promise<Series[]>;
+  /** All series of these names at once. Errors: TUNTAS_SERIES_QUERY. */
+  readAll(
+    query: Omit<SeriesQuery, "name" | "labels"> & { readonly names: readonly string[] },
+  ): Promise<Series[]>;
   /** Deployments, changes of configuration and gaps in that time, oldest first. */
   marks(range: { readonly fromMs: number; readonly toMs: number }): Promise<Mark[]>;
   /** Adds the samples to the buckets of this moment. */
@@ -21,6 +25,14 @@ export interface TimeSeries {
 
 const leastStepMs = 10_000;
 
+type Span = Pick<SeriesQuery, "fromMs" | "toMs" | "stepMs">;
+
+interface Wanted {
+  readonly names: readonly string[];
+  readonly labels: Labels;
+  readonly limit: number;
+}
+
 interface Grid {
   readonly fromMs: number;
   readonly toMs: number;
@@ -28,7 +40,7 @@ interface Grid {
 }
 
 /** The buckets of the answer, all of one width that is a multiple of what is kept. */
-function gridOf({ fromMs, toMs, stepMs }: SeriesQuery, nowMs: number): Grid & { widthSeconds: number } {
+function gridOf({ fromMs, toMs, stepMs }: Span, nowMs: number): Grid & { widthSeconds: number } {
   const finite = [fromMs, toMs, stepMs].every(Number.isFinite) && toMs > fromMs && stepMs > 0;
   if (!finite) {
     throw seriesErrors.error(
@@ -50,29 +62,29 @@ function gridOf({ fromMs, toMs, stepMs }: SeriesQuery, nowMs: number): Grid & { 
 }
 
 const gapsOf = (marks: readonly Mark[]): Gap[] =>
-  marks
-    .filter(({ kind, untilMs }) => kind === "gap" && untilMs !== null)
-    .map(({ atMs, untilMs }) => ({ fromMs: atMs, untilMs: untilMs! }));
+  marks.map(({ atMs, untilMs }) => ({ fromMs: atMs, untilMs: untilMs! }));
 
 export function makeTimeSeries(database: Sql): TimeSeries {
+  async function readThem({ names, labels, limit }: Wanted, span: Span): Promise<Series[]> {
+    const nowMs = await store.databaseNowMs(database);
+    const grid = gridOf(span, nowMs);
+    const [stored, marks] = await Promise.all([
+      store.readSeries(database, { names, labels: labelsText(labels), limit }, grid),
+      store.readGaps(database, grid.fromMs, grid.toMs),
+    ]);
+    const gaps = gapsOf(marks);
+    const known = { gaps, fromMs: grid.fromMs, toMs: Math.min(grid.toMs, nowMs), stepMs: grid.stepMs };
+    return stored.map(({ name, labels: text, kind, before, points }) => ({
+      name,
+      labels: JSON.parse(text) as Labels,
+      kind,
+      points: fill({ kind, points, before, ...known }),
+    }));
+  }
+
   return {
-    async read(query) {
-      const nowMs = await store.databaseNowMs(database);
-      const grid = gridOf(query, nowMs);
-      const name = { name: query.name, labels: labelsText(query.labels ?? {}) };
-      const [stored, marks] = await Promise.all([
-        store.readSeries(database, name, grid),
-        store.readMarks(database, grid.fromMs, grid.toMs),
-      ]);
-      const gaps = gapsOf(marks);
-      const known = { gaps, fromMs: grid.fromMs, toMs: Math.min(grid.toMs, nowMs), stepMs: grid.stepMs };
-      return stored.map(({ labels, kind, before, points, name: found }) => ({
-        name: found,
-        labels: JSON.parse(labels) as Labels,
-        kind,
-        points: fill({ kind, points, before, ...known }),
-      }));
-    },
+    read: ({ name, labels = {}, ...span }) => readThem({ names: [name], labels, limit: 200 }, span),
+    readAll: ({ names, ...span }) => readThem({ names, labels: {}, limit: seriesMax }, span),
     marks: ({ fromMs, toMs }) => store.readMarks(database, fromMs, toMs),
     add: async (samples) => void (samples.length > 0 && (await store.addSamples(database, samples))),
     mark: async (mark) => void (await store.insertMark(database, mark)),

@@ -81,7 +81,7 @@ const readText = statement(
           min(p.least) as min, max(p.greatest) as max, (array_agg(p.latest order by p.at desc))[1] as last
         from tuntas.series_point p where p.series_id = s.id and p.width_seconds = $6 and p.at >= to_timestamp($3) and p.at < to_timestamp($4)
         group by 1) buckets) as points
-   from tuntas.series s where s.name = $1 and s.labels::jsonb @> $2::jsonb order by s.labels limit 200`,
+   from tuntas.series s where s.name = any($1) and s.labels::jsonb @> $2::jsonb order by s.name, s.labels limit $7`,
 );
 
 export interface StoredSeries {
@@ -112,10 +112,10 @@ const toPoint = ([atMs, samples, sum, min, max, last]: PointRow): Point => ({
 
 export async function readSeries(
   sql: Runner,
-  { name, labels }: { name: string; labels: string },
+  { names, labels, limit }: { names: readonly string[]; labels: string; limit: number },
   { fromMs, toMs, stepMs, widthSeconds: width }: Range,
 ): Promise<StoredSeries[]> {
-  const values = [name, labels, fromMs / 1000, toMs / 1000, stepMs / 1000, width];
+  const values = [names, labels, fromMs / 1000, toMs / 1000, stepMs / 1000, width, limit];
   const rows = await sql.run(readText, values);
   return rows.map((row) => ({
     name: row.name,
@@ -182,6 +182,13 @@ const marksText = statement(
 );
 export const readMarks = (sql: Runner, fromMs: number, toMs: number) =>
   sql.run<Mark & {}>(marksText, [fromMs / 1000, toMs / 1000]);
+
+const gapsText = statement(
+  `select kind, ${ms("at")} as "atMs", ${ms("until")} as "untilMs", subject, text, actor from tuntas.series_mark
+   where kind = 'gap' and at < to_timestamp($2) and until >= to_timestamp($1) order by at limit 1000`,
+);
+export const readGaps = (sql: Runner, fromMs: number, toMs: number) =>
+  sql.run<Mark & {}>(gapsText, [fromMs / 1000, toMs / 1000]);
 
 const nowText = statement(`select ${ms("tuntas.now()")} as "nowMs"`);
 export const databaseNowMs = async (sql: Runner): Promise<number> =>

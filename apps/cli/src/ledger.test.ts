@@ -1,14 +1,15 @@
 // The commands upon outbox and ledger, as a person uses them: look, act with a reason, find it on the record.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { claimLease, compensation, effect, provider, registerCompensation, reserve } from "tuntas/ledger";
 import { add } from "tuntas/outbox";
 import { household, type Household } from "./household.fixture.ts";
 
 const cache = fileURLToPath(new URL("../../../node_modules/.cache/", import.meta.url));
+mkdirSync(cache, { recursive: true });
 const folder = mkdtempSync(join(cache, "ledger-"));
 const file = join(folder, "app.mjs");
 
@@ -27,6 +28,9 @@ export const cases = reconciliation({
 export default app({ bank, cases });
 `;
 
+// Every line is a process of its own, and takes seconds where the machine is busy.
+vi.setConfig({ testTimeout: 240_000 });
+
 let home: Household;
 let client: pg.Client;
 
@@ -36,7 +40,7 @@ beforeAll(async () => {
   await home.run(["queue", "list"]); // brings the schema
   client = new pg.Client({ connectionString: home.url });
   await client.connect();
-});
+}, 120_000);
 afterAll(async () => {
   await client.end();
   await home[Symbol.asyncDispose]();

@@ -260,6 +260,7 @@ test("the sweep makes a dead caller's intent unknown and asks the provider", asy
     request: canonicalText(request),
     requestHash: requestHash(request),
     subject: undefined,
+    caller: undefined,
     holdMs: 1000,
   });
   expect(await reconcileEffects(database, [declared], fail)).toBe(0);

@@ -5,7 +5,7 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from "p
 import { consolePages } from "tuntas/console";
 import { startGateway } from "tuntas/gateway";
 import { testPlatform, type TestPlatform } from "tuntas/testing";
-import { openShop, type Shop } from "./stage.fixture.ts";
+import { openShop } from "./stage.fixture.ts";
 
 const executablePath = process.env.TUNTAS_CHROMIUM ?? "/usr/bin/chromium";
 
@@ -16,27 +16,41 @@ const webFolder = fileURLToPath(new URL("../../../../lib/dist/apps/console/web/"
 
 export interface Served extends AsyncDisposable {
   readonly kit: TestPlatform;
-  readonly shop: Shop;
   readonly url: string;
 }
 
-/** The shop's console on a free port. */
-export async function serveShop(): Promise<Served> {
+const stepMs = 40_000;
+
+/** Ends one thing after another, and names the one that does not end. */
+async function step(name: string, ending: PromiseLike<void> | undefined): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${name} did not close within ${stepMs} ms`)), stepMs);
+  });
+  await Promise.race([ending, late]).finally(() => clearTimeout(timer));
+}
+
+/** A console on a free port, of whatever `open` makes of its platform. */
+export async function serveConsole(
+  open: (kit: TestPlatform) => Promise<AsyncDisposable | undefined> = async () => undefined,
+): Promise<Served> {
   const kit = await testPlatform();
-  const shop = await openShop(kit.platform);
+  const opened = await open(kit);
   const pages = consolePages({ platform: kit.platform, webFolder });
   const gateway = await startGateway({ platform: kit.platform, port: 0, pages });
   return {
     kit,
-    shop,
     url: `http://127.0.0.1:${gateway.port}`,
     async [Symbol.asyncDispose]() {
-      await gateway.close();
-      await shop[Symbol.asyncDispose]();
-      await kit[Symbol.asyncDispose]();
+      await step("the gateway", gateway.close());
+      await step("what was opened", opened?.[Symbol.asyncDispose]());
+      await step("the platform", kit[Symbol.asyncDispose]());
     },
   };
 }
+
+/** The shop's console. */
+export const serveShop = (): Promise<Served> => serveConsole(({ platform }) => openShop(platform));
 
 export interface Visitor extends AsyncDisposable {
   readonly browser: Browser;

@@ -65,7 +65,7 @@ export const pagesOfShop: readonly Place[] = [
   {
     name: "alarms",
     address: "/alarms",
-    shows: "queue",
+    shows: "backlog-rising",
     async act(page) {
       await page.getByRole("table", { name: "Alarms" }).getByRole("row").nth(1).click();
       await page.getByText("The runbook, now").waitFor();

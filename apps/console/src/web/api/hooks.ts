@@ -85,7 +85,10 @@ export function usePages<N extends PagedName>(
     enabled: options.enabled ?? true,
   });
   const items = pages.data?.pages.flatMap(({ value }) => (value as Paged<ItemOf<N>>).items) ?? [];
-  return { ...pages, items, readAtMs: pages.data?.pages[0]?.readAtMs };
+  // Asked for again while it is on its way, a page would be read again.
+  const mayGoOn = pages.hasNextPage && !pages.isFetchingNextPage;
+  const more = mayGoOn ? () => void pages.fetchNextPage() : undefined;
+  return { ...pages, items, more, readAtMs: pages.data?.pages[0]?.readAtMs };
 }
 
 /** Does something, then reads everything that is on the screen again. */

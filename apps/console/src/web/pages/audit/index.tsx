@@ -67,7 +67,7 @@ export default function Audit() {
           keyOf={({ id }) => id}
           selected={selected?.id}
           onOpen={({ id }) => url.set({ act: id }, "push")}
-          onEnd={acts.hasNextPage ? () => void acts.fetchNextPage() : undefined}
+          onEnd={acts.more}
         />
       )}
       {selected && <Details row={selected} onClose={() => url.set({ act: undefined })} />}

@@ -60,7 +60,7 @@ function Items({ group }: { readonly group: DeadGroup }) {
         columns={columns}
         keyOf={({ id }) => id}
         onOpen={({ messageId }) => url.set({ message: messageId }, "push")}
-        onEnd={items.hasNextPage ? () => void items.fetchNextPage() : undefined}
+        onEnd={items.more}
       />
     </section>
   );

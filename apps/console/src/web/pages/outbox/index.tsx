@@ -54,21 +54,21 @@ const columns: readonly Column<OutboxItem>[] = [
   {
     key: "state",
     head: "State",
-    width: "7.5rem",
+    width: "7rem",
     cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge>,
   },
-  { key: "target", head: "Target", width: "11rem", cell: textOf },
+  { key: "target", head: "Target", width: "8.5rem", cell: textOf },
   {
     key: "type",
     head: "Type",
-    width: "11rem",
+    width: "8.5rem",
     wideOnly: true,
     cell: ({ type }) => type ?? <span className="zero">–</span>,
   },
   {
     key: "key",
     head: "Key",
-    width: "11rem",
+    width: "8.5rem",
     wideOnly: true,
     cell: ({ key }) => key ?? <span className="zero">–</span>,
   },
@@ -80,7 +80,7 @@ const columns: readonly Column<OutboxItem>[] = [
   {
     key: "refusals",
     head: "Refused",
-    width: "5.5rem",
+    width: "5rem",
     align: "right",
     wideOnly: true,
     cell: ({ refusals }) => <Count value={refusals} />,
@@ -88,12 +88,12 @@ const columns: readonly Column<OutboxItem>[] = [
   {
     key: "due",
     head: "Next try",
-    width: "7rem",
+    width: "6rem",
     align: "right",
     wideOnly: true,
     cell: ({ dueInMs }) => <Duration ms={dueInMs} />,
   },
-  { key: "age", head: "Age", width: "7rem", align: "right", cell: ({ ageMs }) => <Age ms={ageMs} /> },
+  { key: "age", head: "Age", width: "5.5rem", align: "right", cell: ({ ageMs }) => <Age ms={ageMs} /> },
 ];
 
 function OpenWriter({ ageMs }: { readonly ageMs: number | null }) {

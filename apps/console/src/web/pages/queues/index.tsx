@@ -133,7 +133,7 @@ export default function Queues() {
           columns={columns}
           keyOf={(queue) => queue.name}
           onOpen={(queue) => go(hrefOf(queue))}
-          onEnd={queues.hasNextPage ? () => void queues.fetchNextPage() : undefined}
+          onEnd={queues.more}
         />
       )}
       {message !== undefined && <MessagePanel id={message} onClose={() => url.set({ message: undefined })} />}

@@ -21,7 +21,7 @@ function Reasons({ reasons }: Pick<Explanation, "reasons">) {
   return (
     <section className="stack">
       <h3>Why is this not running?</h3>
-      <ol className="reasons">
+      <ol className="reasons decisive">
         {reasons.map(({ code, text }) => (
           <li key={code}>
             <code>{code}</code>

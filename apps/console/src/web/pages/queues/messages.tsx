@@ -87,7 +87,7 @@ export function Messages({ survey }: { readonly survey: QueueSurvey }) {
           keyOf={({ id }) => id}
           selected={messages.items.find(({ messageId }) => messageId === url.get("message"))?.id}
           onOpen={({ messageId }) => url.set({ message: messageId }, "push")}
-          onEnd={messages.hasNextPage ? () => void messages.fetchNextPage() : undefined}
+          onEnd={messages.more}
         />
       )}
     </section>

@@ -1,5 +1,5 @@
 // The application's work: its queue and its worker. API and worker import the same two values.
-import { app, queue, worker } from "tuntas";
+import { alarm, app, queue, worker } from "tuntas";
 import { z } from "zod";
 import { queueConfig } from "./config.ts";
 import { endOrder } from "./store.ts";
@@ -35,4 +35,15 @@ export const orderWorker = worker(orderWork, {
   },
 });
 
-export default app({ orderWork, orderWorker });
+/** Whoever ordered waits for it, so a minute is long. */
+export const orderWorkOld = alarm("order-work-old", {
+  metric: { name: "tuntas_queue_oldest_age_seconds", labels: { queue: queueConfig.name } },
+  when: { above: 60 },
+  of: [2, 3],
+  missing: "ignore",
+  owner: "orders-team",
+  runbook: "runbooks/order-work-backlog.md",
+  notify: [],
+});
+
+export default app({ orderWork, orderWorker, orderWorkOld });

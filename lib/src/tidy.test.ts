@@ -41,7 +41,7 @@ const folderFilesMax = 18;
 const folderFilesMaxOf: Record<string, number> = { "lib/src/asl": 26 };
 
 /** What still has to be brought in order; nothing is ever added here. */
-const owed = ["lib/src/workflow/worker/index.ts"];
+const owed: readonly string[] = [];
 const notOwed = (finding: string): boolean => !owed.some((path) => finding.startsWith(path));
 
 interface Source {

@@ -14,7 +14,10 @@ import { claimOwn, giveBackOwn, releaseOwn } from "../../store/own.ts";
 import type { Engine, Held, Own } from "../engine.ts";
 import { awaitedTask } from "./again.ts";
 import { Attempt, type AttemptDeps } from "./attempt.ts";
+import { makeClaims } from "./claims.ts";
 import { makeStepWriter } from "./commits.ts";
+import { makePlaces, type Place } from "./places.ts";
+import { makeWatch } from "./watch.ts";
 
 export interface OwnRuns extends Own {
   /** From now on this process carries out the workflow's tasks. Answers what ends that. */
@@ -50,258 +53,151 @@ export interface OwnOptions {
 
 export const ownKey = "own";
 
-export const concurrencyDefault = 500;
 const claimMax = 250;
-/** A notification that was lost costs this long. */
-const lookAgainMs = 5000;
-/** The result of a short step implies its start; that of a long one is written down, for whoever looks meanwhile. */
-const lastingMs = 500;
 
-interface Registered {
-  readonly workflow: WorkflowDefinition;
-  readonly concurrency: number;
-  running: number;
-  /** Places kept for tasks whose beginning is not written yet. */
-  kept: number;
+/** What runs, by execution and key. */
+type Running = Map<string, Map<string, Attempt>>;
+
+/** What an attempt needs of its surroundings. */
+function makeDeps(options: OwnOptions): AttemptDeps {
+  const { database, log, tokenOf, engine, onError, onNextDue } = options;
+  return {
+    database,
+    writer: makeStepWriter(database),
+    log,
+    tokenOf,
+    dispatch: (executionId, happening, how) => engine().dispatch(executionId, happening, how),
+    async isAwaited(executionId, task) {
+      const held = await engine().load(executionId);
+      return held !== undefined && branchOf(held.state, task) !== undefined;
+    },
+    beat(executionId, { task, heartbeatSeconds: seconds }) {
+      if (seconds === undefined) return;
+      extendHeartbeat(database, { executionId, task, seconds }).catch(onError);
+      onNextDue(seconds * 1000);
+    },
+  };
 }
 
 export function makeOwnRuns(options: OwnOptions): OwnRuns {
-  const { database, log, waker, processId, onError } = options;
-  const writer = makeStepWriter(database);
-  const byRevision = new Map<string, Registered>();
-  const attempts = new Map<string, Map<string, Attempt>>();
-  let hungry = false;
-  let looking = false;
+  const { database, waker, processId, onError } = options;
+  const deps = makeDeps(options);
+  const places = makePlaces();
+  const running: Running = new Map();
   let closed = false;
-  let ticker: NodeJS.Timeout | undefined;
 
-  const holds = (executionId: string, key: string): boolean => attempts.get(executionId)?.has(key) ?? false;
-
-  const takes: Own["takes"] = (revision, executionId, key) => {
-    const known = byRevision.get(revision);
-    if (closed || !known) return false;
-    const fits = hasRoom(known) || (executionId !== undefined && holds(executionId, key!));
-    if (fits) known.kept++;
-    return fits;
-  };
-
-  async function during<T>(revision: string, places: number, write: () => Promise<T>): Promise<T> {
-    if (places === 0) return write();
-    const known = byRevision.get(revision);
-    try {
-      return await write();
-    } finally {
-      // What begins is counted as running from now on: it begins before anybody else can ask.
-      if (known) known.kept -= places;
-    }
-  }
-
-  const hasRoom = ({ running, kept, concurrency }: Registered): boolean => running + kept < concurrency;
-
-  const definitionOf = (held: Held, { resource, input }: StartTask) =>
-    byRevision.get(held.revision)?.workflow.tasks.get(functionOf(resource, input) ?? "");
-
-  const deps: AttemptDeps = {
-    database,
-    writer,
-    log,
-    tokenOf: options.tokenOf,
-    dispatch: (executionId, happening, how) => options.engine().dispatch(executionId, happening, how),
-    isAwaited,
-    beat,
-  };
-
-  function begin(held: Held, task: StartTask): void {
-    const registered = byRevision.get(held.revision);
-    const definition = definitionOf(held, task);
-    if (closed || !registered || !definition) return void leave({ executionId: held.id, key: taskKey(task) });
-    const key = taskKey(task);
-    const attempt = new Attempt(deps, {
-      executionId: held.id,
-      execution: held.state.execution,
-      task,
-      definition,
-    });
-    const own = attempts.get(held.id) ?? new Map<string, Attempt>();
-    attempts.set(held.id, own.set(key, attempt));
-    registered.running++;
-    watch(attempt);
-    void attempt.ended.then(() => finish(held.id, key, { attempt, registered }));
-  }
-
-  function finish(
-    executionId: string,
-    key: string,
-    { attempt, registered }: { attempt: Attempt; registered: Registered },
-  ): void {
-    registered.running--;
-    const own = attempts.get(executionId);
-    if (own?.get(key) === attempt) own.delete(key);
-    if (own?.size === 0) attempts.delete(executionId);
-    if (hungry && registered.running <= registered.concurrency / 2) look();
-  }
-
-  async function isAwaited(executionId: string, task: number): Promise<boolean> {
-    const held = await options.engine().load(executionId);
-    return held !== undefined && branchOf(held.state, task) !== undefined;
-  }
+  const holds = (executionId: string, key: string): boolean => running.get(executionId)?.has(key) ?? false;
+  const all = (): Attempt[] => [...running.values()].flatMap((own) => Array.from(own.values()));
 
   const leave = (call: Pick<Call, "executionId" | "key">): Promise<unknown> =>
     releaseOwn(database, call, processId()).catch(onError);
 
-  const beats = new Map<string, number>();
+  const watch = makeWatch(({ job }) => {
+    const started = { type: "taskStarted", task: job.task.task } as const;
+    deps.dispatch(job.executionId, started).catch(onError);
+  });
 
-  /** At most four times in the time that a heartbeat has. */
-  function beat(executionId: string, { task, heartbeatSeconds }: StartTask): void {
-    if (heartbeatSeconds === undefined) return;
-    const name = `${executionId}/${task}`;
-    const now = performance.now();
-    if ((beats.get(name) ?? 0) > now - heartbeatSeconds * 250) return;
-    beats.set(name, now);
-    extendHeartbeat(database, { executionId, task, seconds: heartbeatSeconds }).catch(onError);
-    options.onNextDue(heartbeatSeconds * 1000);
+  function begin(held: Held, task: StartTask): void {
+    const key = taskKey(task);
+    const place = places.of(held.revision);
+    const definition = places.taskOf(held.revision, functionOf(task.resource, task.input));
+    if (closed || !place || !definition) return void leave({ executionId: held.id, key });
+    const { execution } = held.state;
+    const attempt = new Attempt(deps, { executionId: held.id, execution, task, definition });
+    const own = running.get(held.id) ?? new Map<string, Attempt>();
+    running.set(held.id, own.set(key, attempt));
+    place.running++;
+    watch.add(attempt);
+    void attempt.ended.then(() => finish(key, attempt, place));
+  }
+
+  function finish(key: string, attempt: Attempt, place: Place): void {
+    const { executionId } = attempt.job;
+    place.running--;
+    watch.remove(attempt);
+    const own = running.get(executionId);
+    if (own?.get(key) === attempt) own.delete(key);
+    if (own?.size === 0) running.delete(executionId);
+    if (place.running <= place.concurrency / 2) claims.freed();
   }
 
   async function resume(call: Call): Promise<void> {
     const held = await options.engine().load(call.executionId);
-    if (!held || closed || attempts.get(call.executionId)?.has(call.key)) return;
+    if (!held || closed || holds(call.executionId, call.key)) return;
     const task = await awaitedTask(database, held, call);
     if (task) begin(held, task);
   }
 
-  function roomOf(): { pools: string[]; limit: number } {
-    const open = [...byRevision].filter(([, registered]) => hasRoom(registered));
-    const rooms = open.map(([, { concurrency, running, kept }]) => concurrency - running - kept);
-    return { pools: open.map(([revision]) => revision), limit: Math.min(claimMax, ...rooms) };
+  const claims = makeClaims({
+    waker,
+    key: ownKey,
+    room: () => (closed ? { pools: [], limit: 0 } : places.room(claimMax)),
+    claim: (pools, limit) => claimOwn(database, pools, { owner: processId(), limit }),
+    begin: (call) =>
+      resume(call).catch((cause: unknown) => {
+        onError(cause);
+        return leave(call);
+      }),
+    onError,
+  });
+
+  async function abandonAll(reason: string): Promise<void> {
+    const left = all();
+    for (const attempt of left) attempt.abandon(reason);
+    await Promise.all(left.map((attempt) => attempt.ended));
   }
-
-  async function claimAll(): Promise<void> {
-    for (;;) {
-      const { pools, limit } = roomOf();
-      if (closed || pools.length === 0) return;
-      hungry = false;
-      const calls = await claimOwn(database, pools, { owner: processId(), limit });
-      if (calls.length > 0) hungry = true;
-      await Promise.all(
-        calls.map((call) =>
-          resume(call).catch((cause: unknown) => {
-            onError(cause);
-            return leave(call);
-          }),
-        ),
-      );
-      if (calls.length < limit) return;
-    }
-  }
-
-  function look(): void {
-    hungry = true;
-    if (looking || closed) return;
-    looking = true;
-    claimAll()
-      .catch(onError)
-      .finally(() => (looking = false));
-  }
-
-  /** Most attempts are over long before their time: only short ones have a timer of their own, the rest is looked over. */
-  function watch(attempt: Attempt): void {
-    const leftMs = attempt.deadlineMs - attempt.begunAtMs;
-    if (leftMs < 10 * lastingMs) {
-      const timer = setTimeout(() => attempt.expire(), leftMs);
-      void attempt.ended.then(() => clearTimeout(timer));
-    }
-    ticker ??= setInterval(lookOver, lastingMs).unref();
-  }
-
-  /** Notes the start of what takes long, and ends what takes too long; runs only while anything does. */
-  function lookOver(): void {
-    if (attempts.size === 0) {
-      clearInterval(ticker);
-      ticker = undefined;
-      return;
-    }
-    const nowMs = performance.now();
-    for (const [executionId, own] of attempts)
-      for (const attempt of own.values()) {
-        if (attempt.deadlineMs < nowMs) attempt.expire();
-        else if (!attempt.noted && attempt.begunAtMs < nowMs - lastingMs) note(executionId, attempt);
-      }
-  }
-
-  function note(executionId: string, attempt: Attempt): void {
-    attempt.noted = true;
-    options
-      .engine()
-      .dispatch(executionId, { type: "taskStarted", task: attempt.job.task.task })
-      .catch(onError);
-  }
-
-  const all = (): Attempt[] => [...attempts.values()].flatMap((own) => Array.from(own.values()));
-
-  function abandonAll(reason: string): void {
-    for (const attempt of all()) attempt.abandon(reason);
-  }
-
-  const unsubscribe = waker.subscribe(ownKey, look);
-  const lookAgain = setInterval(() => void (byRevision.size > 0 && look()), lookAgainMs);
-  lookAgain.unref();
 
   async function drain(hurry: AbortSignal): Promise<void> {
     closed = true;
-    const hurried = new Promise<void>((resolve) => {
-      if (hurry.aborted) resolve();
-      hurry.addEventListener("abort", () => resolve(), { once: true });
-    });
-    await Promise.race([Promise.all(all().map((attempt) => attempt.ended)), hurried]);
-    const left = all();
-    abandonAll("the process stops");
-    await Promise.all(left.map((attempt) => attempt.ended));
-    await writer.idle();
-    if (byRevision.size > 0) await giveBackOwn(database, processId()).catch(onError);
-    for (const revision of byRevision.keys()) options.announce(revision);
-    byRevision.clear();
+    await Promise.race([Promise.all(all().map((attempt) => attempt.ended)), aborted(hurry)]);
+    await abandonAll("the process stops");
+    await deps.writer.idle();
+    const revisions = places.revisions();
+    if (revisions.length > 0) await giveBackOwn(database, processId()).catch(onError);
+    revisions.forEach(options.announce);
+    places.clear();
     closed = false;
   }
 
   return {
-    takes,
-    during,
+    takes: (revision, executionId, key) =>
+      !closed && places.keep(revision, executionId !== undefined && holds(executionId, key!)),
+    during: places.during,
     holds,
     offer(revision) {
-      if (byRevision.has(revision)) look();
+      if (places.of(revision)) claims.look();
       options.announce(revision);
     },
     async register(workflow, machine) {
-      const names = new Set(workflow.tasks.keys());
-      const registered = {
-        workflow,
-        concurrency: workflow.options.concurrency ?? concurrencyDefault,
-        running: 0,
-        kept: 0,
-      };
       const known = await listHandlers(database, machine.id);
-      const covered = known.filter(({ handlers }) => handlers.every((name) => names.has(name)));
-      for (const { revision } of covered) byRevision.set(revision, registered);
-      look();
-      return () => covered.forEach(({ revision }) => byRevision.delete(revision));
+      const covered = known.filter(({ handlers }) => handlers.every((name) => workflow.tasks.has(name)));
+      const unregister = places.add(
+        covered.map(({ revision }) => revision),
+        workflow,
+      );
+      claims.look();
+      return unregister;
     },
     begin,
     resume,
-    cancel: (executionId, key) => attempts.get(executionId)?.get(key)?.abandon("cancelled"),
-    cancelAll: (executionId) => attempts.get(executionId)?.forEach((attempt) => attempt.abandon("cancelled")),
+    cancel: (executionId, key) => running.get(executionId)?.get(key)?.abandon("cancelled"),
+    cancelAll: (executionId) => running.get(executionId)?.forEach((attempt) => attempt.abandon("cancelled")),
     running: () =>
-      [...attempts].flatMap(([executionId, own]) => [...own.keys()].map((key) => ({ executionId, key }))),
-    look,
-    abandon: () => abandonAll("lost"),
+      [...running].flatMap(([executionId, own]) => Array.from(own.keys(), (key) => ({ executionId, key }))),
+    look: claims.look,
+    abandon: () => void abandonAll("lost"),
     drain,
     async close() {
-      clearInterval(lookAgain);
-      clearInterval(ticker);
-      unsubscribe();
       closed = true;
-      const left = all();
-      abandonAll("closed");
-      await Promise.all(left.map((attempt) => attempt.ended));
+      claims.close();
+      watch.close();
+      await abandonAll("closed");
     },
   };
 }
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });

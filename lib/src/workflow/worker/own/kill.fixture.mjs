@@ -4,6 +4,8 @@ import pg from "pg";
 import { stepping, watchWrites } from "../../../engine/stepwise.fixture.mjs";
 import { app, start, workflow } from "../../../../dist/index.js";
 
+// What it prints is the point at which it died, and nothing else.
+process.env.TUNTAS_LOG_LEVEL = "silent";
 const [step, databaseUrl, schema, name] = process.argv.slice(2);
 const { at } = stepping(Number(step));
 watchWrites(pg.Client, at, ["effect", "execution", "execution_state"]);

@@ -1,0 +1,64 @@
+// Which workflows this process carries out, and how many places each has left.
+import type { TaskDefinition, WorkflowDefinition } from "../../declaration.ts";
+
+export interface Place {
+  readonly workflow: WorkflowDefinition;
+  readonly concurrency: number;
+  running: number;
+  /** Kept for tasks whose beginning is not written yet. */
+  kept: number;
+}
+
+export interface Places {
+  add(revisions: readonly string[], workflow: WorkflowDefinition): () => void;
+  of(revision: string): Place | undefined;
+  taskOf(revision: string, name: string | undefined): TaskDefinition | undefined;
+  revisions(): string[];
+  /** Keeps one, if there is any, or for what follows at once on what runs here. */
+  keep(revision: string, follows: boolean): boolean;
+  /** Does what places were kept for: what begins is counted as running from then on. */
+  during<T>(revision: string, places: number, write: () => Promise<T>): Promise<T>;
+  /** The revisions that have room, and how much the fullest of them has. */
+  room(max: number): { pools: string[]; limit: number };
+  clear(): void;
+}
+
+export const concurrencyDefault = 500;
+
+const leftOf = ({ running, kept, concurrency }: Place): number => concurrency - running - kept;
+
+export function makePlaces(): Places {
+  const byRevision = new Map<string, Place>();
+  return {
+    add(revisions, workflow) {
+      const concurrency = workflow.options.concurrency ?? concurrencyDefault;
+      const place: Place = { workflow, concurrency, running: 0, kept: 0 };
+      for (const revision of revisions) byRevision.set(revision, place);
+      return () => revisions.forEach((revision) => byRevision.delete(revision));
+    },
+    of: (revision) => byRevision.get(revision),
+    taskOf: (revision, name = "") => byRevision.get(revision)?.workflow.tasks.get(name),
+    revisions: () => [...byRevision.keys()],
+    keep(revision, follows) {
+      const place = byRevision.get(revision);
+      if (!place || !(follows || leftOf(place) > 0)) return false;
+      place.kept++;
+      return true;
+    },
+    async during(revision, places, write) {
+      const place = byRevision.get(revision);
+      if (places === 0 || !place) return write();
+      try {
+        return await write();
+      } finally {
+        place.kept -= places;
+      }
+    },
+    room(max) {
+      const open = [...byRevision].filter(([, place]) => leftOf(place) > 0);
+      const lefts = open.map(([, place]) => leftOf(place));
+      return { pools: open.map(([revision]) => revision), limit: Math.min(max, ...lefts) };
+    },
+    clear: () => byRevision.clear(),
+  };
+}

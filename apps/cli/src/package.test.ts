@@ -44,6 +44,7 @@ test(
         "bin/tuntas.mjs",
         "sql/0001-queue.sql",
         "dist/apps/cli/main.js",
+        "dist/apps/console/web/index.html",
       ]),
     );
     expect(files.filter((file) => /\.test\.|\.fixture\.|tsbuildinfo/.test(file))).toEqual([]);

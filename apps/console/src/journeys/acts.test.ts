@@ -186,6 +186,48 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", () => {
     expect(await page.locator("img, main script").count()).toBe(0);
   });
 
+  test("while the server is away the page keeps what it has, says so, and goes on by itself", async () => {
+    const page = await browser.visit("/console/queues");
+    await page.getByText("payment-capture", { exact: true }).waitFor();
+    await page.route("**/console/api/**", (route) => route.abort());
+    await page.getByText("Disconnected.").waitFor();
+    expect(await page.getByText("payment-capture", { exact: true }).isVisible()).toBe(true);
+    await page.getByText(/As of .* ago/).waitFor();
+    await page.unroute("**/console/api/**");
+    await page.getByText("Live").waitFor();
+    expect(await page.getByText("Disconnected.").count()).toBe(0);
+  });
+
+  test("a hidden tab asks nothing, and looks at once when it is seen again", async () => {
+    const page = await browser.visit("/console/queues");
+    await page.getByText("payment-capture", { exact: true }).waitFor();
+    const see = (state: string) =>
+      page.evaluate(
+        `Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });
+         document.dispatchEvent(new Event("visibilitychange"));`,
+      );
+    await see("hidden");
+    await page.waitForLoadState("networkidle");
+    let asked = 0;
+    page.on("request", () => asked++);
+    await page.waitForTimeout(6000); // three rounds of polling
+    expect(asked).toBe(0);
+    const next = page.waitForRequest(/console\/api\/queues/);
+    await see("visible");
+    await next;
+  });
+
+  test("the first page takes few requests, and none elsewhere", async () => {
+    const page = await browser.visit("/console/");
+    await page.getByRole("list", { name: "Decisions" }).waitFor();
+    const [reads, blocked] = await page.evaluate<[number, number]>(
+      `[performance.getEntriesByType("resource").filter(({ name }) => !name.includes("/api/")).length,
+        performance.getEntriesByType("resource").filter(({ name }) => !name.startsWith(location.origin)).length]`,
+    );
+    expect(blocked).toBe(0);
+    expect(reads).toBeLessThan(20);
+  });
+
   test("the theme that somebody chose stays", async () => {
     const page = await browser.visit("/console/", { colorScheme: "light" });
     const ground = () =>

@@ -61,7 +61,11 @@ describe.skipIf(!hasBrowser)("every page of the console in a browser", () => {
   });
 
   test("on a phone every page fits, and the menu slides in", async () => {
-    const page = await browser.visit("/console/", { viewport: { width: 390, height: 844 }, hasTouch: true });
+    const page = await browser.visit("/console/", {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      reducedMotion: "reduce",
+    });
     for (const { name, address, shows, act } of pagesOfShop) {
       await page.goto(`${shop.url}/console${address}`);
       await page.getByText(shows).locator("visible=true").first().waitFor();

@@ -28,6 +28,24 @@ test("what cost long is read again only after thirty times as long, so watching 
   expect((await shared.get("dear", read)).value).toBe(6401);
 });
 
+test("however many different things are watched, all together take at most a thirtieth", async () => {
+  let now = 0;
+  let spent = 0;
+  const shared = makeShared(() => now);
+  const read = async () => {
+    now += 50;
+    spent += 50;
+  };
+  const keys = Array.from({ length: 40 }, (_, index) => `look ${index}`);
+  for (const key of keys) await shared.get(key, read);
+  const [begun, before] = [now, spent];
+  while (now < begun + 600_000) {
+    for (const key of keys) await shared.get(key, read);
+    now += 500;
+  }
+  expect((spent - before) / (now - begun)).toBeLessThan(1 / 28);
+});
+
 test("a failure is told to whoever asked, and is not kept", async () => {
   const shared = makeShared();
   await expect(shared.get("broken", () => Promise.reject(new Error("away")))).rejects.toThrow("away");

@@ -1,5 +1,6 @@
 // One look at the database for all who watch. An answer serves everybody until it is old; how soon that is follows from
-// what it cost, so that watching never takes more than a thirtieth of the time.
+// what it cost and from how many different looks there are, so that all of them together never take more than a
+// thirtieth of the time: each of N looks of C ms is repeated after 30 × N × C ms at the earliest.
 
 export interface Shared {
   /** The answer under this key, and how old it is. `read` is asked at most once at a time. */
@@ -16,6 +17,8 @@ interface Entry {
 }
 
 const freshMs = 1000;
+/** A look that nobody has asked for in this time does not count any more. */
+const watchedMs = 60_000;
 const costShare = 30;
 const entriesMax = 300;
 // Reads of the console run beside the engine's own statements, on the same connections.
@@ -25,13 +28,16 @@ export function makeShared(clock: () => number = () => performance.now()): Share
   const entries = new Map<string, Entry>();
   const inTurn = atMost(readsAtOnce);
 
+  const watched = (): number =>
+    [...entries.values()].filter(({ readAt }) => readAt > clock() - watchedMs).length;
+
   function begin(key: string, read: () => Promise<unknown>): Entry {
     const entry: Entry = {
       answer: inTurn(async () => {
         const begun = clock();
         const value = await read();
         entry.readAt = begun;
-        entry.freshUntil = clock() + Math.max(freshMs, (clock() - begun) * costShare);
+        entry.freshUntil = clock() + Math.max(freshMs, (clock() - begun) * costShare * watched());
         return value;
       }),
       readAt: clock(),

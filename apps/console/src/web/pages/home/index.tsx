@@ -1,6 +1,7 @@
 // What needs a person, each line with whose it is, how old it is and the one next act. Below it, how the whole is.
 import type { HomeView } from "../../../api/index.ts";
 import { useRead } from "../../api/hooks.ts";
+import { useSession } from "../../api/session.ts";
 import { countText } from "../../furniture/count.tsx";
 import { Figures } from "../../furniture/figures.tsx";
 import { Page, sourceOf } from "../../furniture/page.tsx";
@@ -17,11 +18,11 @@ function Health({ health }: Pick<HomeView, "health">) {
       <Figures
         label="The whole installation"
         figures={[
-          { name: "Oldest waiting", value: oldestAgeMs === null ? "–" : ageText(oldestAgeMs) },
+          { name: "Oldest", value: oldestAgeMs === null ? "–" : ageText(oldestAgeMs) },
           { name: "Ready", value: countText(ready) },
           { name: "In flight", value: countText(inFlight) },
           { name: "Delayed", value: countText(delayed) },
-          { name: "Dead, quarantined", value: countText(dead) },
+          { name: "Dead", value: countText(dead) },
           { name: "Outbox", value: countText(outboxWaiting) },
           { name: "Queues", value: countText(queues) },
           { name: "Processes", value: countText(processes) },
@@ -39,6 +40,22 @@ const summary = ({ decisions }: HomeView): string => {
     : `${decisions.length} to decide, ${now} of it now.`;
 };
 
+/** What else runs beside it, such as the application of a demonstration. */
+function Beside() {
+  const links = Object.entries(useSession().data?.links ?? {});
+  if (links.length === 0) return null;
+  return (
+    <p className="row muted">
+      Beside it:
+      {links.map(([name, address]) => (
+        <a key={name} href={address} target="_blank" rel="noreferrer">
+          {name}
+        </a>
+      ))}
+    </p>
+  );
+}
+
 export default function Home() {
   const home = useRead("home", {});
   const view = home.data?.value;
@@ -49,6 +66,7 @@ export default function Home() {
           <Decisions decisions={view.decisions} />
           <Checks checks={view.checks} calm={view.decisions.length === 0} />
           <Health health={view.health} />
+          <Beside />
         </>
       )}
     </Page>

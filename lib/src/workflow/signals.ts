@@ -24,6 +24,20 @@ export const workflowSignals = signals({
     meaning: "Calls of a process that died are made again by this one.",
     fields: { count: "how many" },
   },
+  "workflow.near_limit": {
+    meaning: "An execution has come half-way to a limit of Step Functions at which it will fail.",
+    fields: {
+      arn: "the execution",
+      workflow: "the machine's name",
+      limit: "what there is a limit of: history events",
+      used: "how much of it is used",
+      most: "how much there may be",
+    },
+  },
+  "workflow.forgotten": {
+    meaning: "Executions that ended longer ago than they are kept were removed, with their histories.",
+    fields: { count: "how many" },
+  },
 });
 
 export const workflowMetrics = metrics({

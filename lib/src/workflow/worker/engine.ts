@@ -2,7 +2,7 @@
 // state one comes through and the other looks again. Within a process an execution's events come one after another,
 // and all advances that are ready at the same time share one statement and one commit.
 import { randomUUID } from "node:crypto";
-import { next } from "../../asl/index.ts";
+import { limits, next } from "../../asl/index.ts";
 import type { Command, Decision, ExecutionState, Happening, Json, NextOptions } from "../../asl/contract.ts";
 import { isTuntasError } from "../../core/error.ts";
 import { coalescer } from "../../core/coalesce.ts";
@@ -108,6 +108,15 @@ const cost = (item: { readonly state: string; readonly events: string | null }):
 function takeTogether(queue: Pending[]): Pending[] {
   const own = queue.findIndex(({ commit }) => commit !== undefined);
   return queue.splice(0, own < 0 ? together : Math.max(1, Math.min(own, together)));
+}
+
+/** Tells once of a history that has come half-way to where the execution will fail. */
+function warnHalfway(before: ExecutionState, { lastEventId: used, execution }: ExecutionState): void {
+  const half = limits.historyEvents / 2;
+  if (before.lastEventId >= half || used < half) return;
+  const { id: arn, machineName: workflow } = execution;
+  const most = limits.historyEvents;
+  workflowSignals.publish("workflow.near_limit", { arn, workflow, limit: "history events", used, most });
 }
 
 /** The state as it is kept: who the execution is stands in its own row. */
@@ -246,6 +255,7 @@ export function makeEngine(options: EngineOptions): Engine {
     );
     if (!written) return commit ? ["overtaken"] : undefined;
     settle({ ...execution, seq: execution.seq + 1, state }, plan);
+    if (execution.history) warnHalfway(execution.state, state);
     return results;
   }
 

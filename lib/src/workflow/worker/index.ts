@@ -22,6 +22,7 @@ import { makeEngine, type Engine, type Held } from "./engine.ts";
 import { makeMapRuns } from "./map-run.ts";
 import { makeObjects } from "./objects.ts";
 import { makeOwnRuns, ownKey, type OwnRuns } from "./own/index.ts";
+import { makeRetention } from "./retention.ts";
 import { makeTakeover, tokensIn, type Takeover } from "./takeover.ts";
 import { makeTasks } from "./tasks/index.ts";
 import type { TaskRunner } from "./tasks/task.ts";
@@ -180,6 +181,7 @@ export function makeWorkflowWorker(options: WorkerOptions): WorkflowWorker {
   const { clock, definitions, endings, evaluator, tokens } = base;
   const { engine, own, due, next, runTask, calls, carryOut } = core;
   const { database, waker, processId } = options;
+  const retention = makeRetention(database, options.environment.TUNTAS_WORKFLOW_RETENTION);
   const takeover = makeTakeover({
     database,
     waker,
@@ -204,7 +206,11 @@ export function makeWorkflowWorker(options: WorkerOptions): WorkflowWorker {
     runTask,
     next,
     tokenOf: tokens.tokenOf,
-    ...takeover,
+    takeOver: takeover.takeOver,
+    async sweepOrphans() {
+      await takeover.sweepOrphans();
+      await retention.sweep();
+    },
     async open() {
       await Promise.all([clock.read(), tokens.open()]);
     },

@@ -1,18 +1,22 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { alarm } from "../alarm/declaration.ts";
 import { defaultScope } from "../queue/contract.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
 
 const fixture = fileURLToPath(new URL("watch.fixture.mjs", import.meta.url));
 
+const children: ChildProcess[] = [];
+afterEach(() => children.forEach((child) => child.kill("SIGKILL")));
+
 async function watcher({ databaseUrl, schema }: TestPlatform): Promise<{ child: ChildProcess; id: string }> {
   const child = spawn(process.execPath, [fixture, databaseUrl, schema], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, TUNTAS_LOG_LEVEL: "silent" },
   });
+  children.push(child);
   const [data] = (await once(child.stdout!, "data")) as [Buffer];
   return { child, id: data.toString().trim() };
 }

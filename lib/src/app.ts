@@ -97,7 +97,7 @@ export interface RunningApp extends AsyncDisposable {
 /** What the application does with decisions, and how its domain rows are read. */
 function bindHooks({ approvals, redrives }: Platform["workflows"], workflow: WorkflowDefinition): void {
   const { name, options, definition, tasks } = workflow;
-  if (options.domain) redrives.bind(name, options.domain);
+  redrives.bind(name, options.domain);
   for (const { name: state, function: called } of tasksOf(definition)) {
     const decided = called === undefined ? undefined : tasks.get(called)?.decided;
     if (decided) approvals.bind({ workflow: name, task: state }, decided);

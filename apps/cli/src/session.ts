@@ -1,8 +1,10 @@
 // A command's hold on the database: opened for the command, closed after it.
+import { resolve } from "node:path";
 import type { Platform } from "tuntas";
-import { isTuntasError, makeLog, openPlatform } from "tuntas";
+import { isTuntasError, makeLog, openPlatform, start } from "tuntas";
 import { defaultScope, queueErrors, type QueueRecord, type Scope } from "tuntas/queue";
 import type { Call, OptionSpec } from "./command.ts";
+import { loadApplication } from "./dev/load.ts";
 import { nearest } from "./nearest.ts";
 
 /** The database that the environment names: DATABASE_URL, else the embedded server under TUNTAS_DATA_DIR. */
@@ -36,6 +38,22 @@ export async function withPlatform<T>(work: (platform: Platform) => Promise<T>):
     await platform.close();
   }
 }
+
+export const applicationOption: Readonly<Record<string, OptionSpec>> = {
+  app: {
+    value: "FILE",
+    meaning: "the application's built file as it is deployed, for what only its code knows",
+  },
+};
+
+/** Runs `work` with the application of --app, where one is given: its hooks are there, its workers are not. */
+export const withApplication = <T>(call: Call, work: (platform: Platform) => Promise<T>): Promise<T> =>
+  withPlatform(async (platform) => {
+    const file = call.text("app");
+    if (file === undefined) return work(platform);
+    await using running = await start(await loadApplication(resolve(file)), { platform, workers: false });
+    return work(running.platform);
+  });
 
 /** The queue of that name, or an error that names the nearest. Errors: TUNTAS_QUEUE_MISSING. */
 export async function findQueue({ queues }: Platform, scope: Scope, name: string): Promise<QueueRecord> {

@@ -2,8 +2,12 @@
 import { TuntasError } from "../core/error.ts";
 import { pgErrors } from "./contract.ts";
 
+/** The driver's error, also where it has been coded. */
+const driverError = (cause: unknown): unknown =>
+  cause instanceof TuntasError && cause.code in pgErrors.entries ? (cause.cause ?? cause) : cause;
+
 const sqlState = (cause: unknown): string => {
-  const code = (cause as { code?: unknown } | null)?.code;
+  const code = (driverError(cause) as { code?: unknown } | null)?.code;
   return typeof code === "string" ? code : "";
 };
 
@@ -22,8 +26,9 @@ const lostConnection = new Set([
 export function isConnectionLost(cause: unknown): boolean {
   const code = sqlState(cause);
   if (lostConnection.has(code) || code.startsWith("08")) return true;
-  const message = cause instanceof Error ? cause.message : "";
-  return /Connection terminated|Client has encountered a connection error|connection timeout|not queryable/i.test(
+  const error = driverError(cause);
+  const message = error instanceof Error ? error.message : "";
+  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|connection timeout|not queryable/i.test(
     message,
   );
 }

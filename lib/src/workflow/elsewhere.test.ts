@@ -18,12 +18,12 @@ test("P-01 a step after an answer that another process took is carried out here,
           Type: "Task",
           Resource: "arn:aws:states:::lambda:invoke.waitForTaskToken",
           Parameters: { FunctionName: "ask" },
-          Next: "Then",
+          Next: "Go",
         },
-        Then: { Type: "Task", Resource: "then", End: true },
+        Go: { Type: "Task", Resource: "go", End: true },
       },
     },
-    tasks: { ask: (_input, ctx) => void (reference = ctx.tokenReference), then: () => "done" },
+    tasks: { ask: (_input, ctx) => void (reference = ctx.tokenReference), go: () => "done" },
   });
   await using _running = await start(app({ asking }), { platform: kit.platform });
   const { arn } = await asking.start({});

@@ -4,6 +4,10 @@ import { alarmList } from "./alarm/list.ts";
 import { alarmRemove } from "./alarm/remove.ts";
 import { alarmShow } from "./alarm/show.ts";
 import { alarmTest } from "./alarm/test.ts";
+import { approvalDelegate, approvalEscalate, approvalWithdraw } from "./approval/acts.ts";
+import { approvalApprove, approvalReject } from "./approval/decide.ts";
+import { approvalList } from "./approval/list.ts";
+import { approvalShow } from "./approval/show.ts";
 import { check } from "./check.ts";
 import { compensationRetry, compensationSettle } from "./compensation/decide.ts";
 import { compensationList } from "./compensation/list.ts";
@@ -57,7 +61,9 @@ import { version } from "./version.ts";
 import { workflowDescribe } from "./workflow/describe.ts";
 import { workflowGraph } from "./workflow/graph.ts";
 import { workflowHistory } from "./workflow/history.ts";
+import { workflowInspect } from "./workflow/inspect.ts";
 import { workflowList } from "./workflow/list.ts";
+import { workflowRedrive } from "./workflow/redrive.ts";
 import { workflowStart } from "./workflow/start.ts";
 import { workflowStop } from "./workflow/stop.ts";
 import { workflowTest } from "./workflow/test.ts";
@@ -92,6 +98,15 @@ export const commands: readonly Command[] = [
   workflowStop,
   workflowTest,
   workflowGraph,
+  workflowInspect,
+  workflowRedrive,
+  approvalList,
+  approvalShow,
+  approvalApprove,
+  approvalReject,
+  approvalDelegate,
+  approvalEscalate,
+  approvalWithdraw,
   outboxList,
   outboxShow,
   outboxRetry,

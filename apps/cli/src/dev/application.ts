@@ -1,12 +1,11 @@
 // Runs an application from its file, with the gateway beside it: what `tuntas dev` restarts at each change.
-import { makeLog, runUntilSignal, start, type AppDefinition, type RunningApp } from "tuntas";
+import { makeLog, runUntilSignal, start, type RunningApp } from "tuntas";
 import { consolePages } from "tuntas/console";
 import { startGateway, type Gateway } from "tuntas/gateway";
 import type { Answer } from "../command.ts";
-import { cliErrors } from "../errors.ts";
 import { facts } from "../render.ts";
 import { databaseOfEnvironment } from "../session.ts";
-import { loadModule } from "./load.ts";
+import { loadApplication } from "./load.ts";
 
 export interface ApplicationOptions {
   readonly file: string;
@@ -16,16 +15,6 @@ export interface ApplicationOptions {
 
 /** What runs may take to finish before a restart: the wait for it is a person's. */
 const restartDrain = "300ms";
-
-/** The application that the file exports. Errors: TUNTAS_APP_MISSING, and those of `loadModule`. */
-async function load(file: string): Promise<AppDefinition> {
-  const module = (await loadModule(file)) as { default?: AppDefinition };
-  if (module.default?.kind === "app") return module.default;
-  throw cliErrors.error(
-    "TUNTAS_APP_MISSING",
-    `${file} exports ${typeof module.default} as its default, expected an application`,
-  );
-}
 
 async function openGateway(running: RunningApp, { port, host }: ApplicationOptions): Promise<Gateway> {
   const { platform } = running;
@@ -39,7 +28,7 @@ async function openGateway(running: RunningApp, { port, host }: ApplicationOptio
 
 /** Starts it; the process then runs until a signal or, as a child of `tuntas dev`, until that is gone. */
 export async function runApplication(options: ApplicationOptions): Promise<Answer> {
-  const definition = await load(options.file);
+  const definition = await loadApplication(options.file);
   const log = makeLog({}, "stderr");
   const running = await start(definition, {
     ...databaseOfEnvironment(),

@@ -3,7 +3,7 @@
 import { existsSync, statSync } from "node:fs";
 import { extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { isTuntasError, TuntasError } from "tuntas";
+import { isTuntasError, TuntasError, type AppDefinition } from "tuntas";
 import { cliErrors } from "../errors.ts";
 
 /** Errors: TUNTAS_FILE_MISSING. */
@@ -59,4 +59,14 @@ function explainLoad(file: string, cause: unknown): Error {
   const kind = cause instanceof SyntaxError ? "SyntaxError: " : "";
   const text = `${file} could not be loaded: ${placeIn(stack, file) ?? file}: ${kind}${message ?? String(cause)}`;
   return cliErrors.error("TUNTAS_APP_FAILED", text, { cause });
+}
+
+/** The application that the file exports. Errors: TUNTAS_APP_MISSING, and those of `loadModule`. */
+export async function loadApplication(file: string): Promise<AppDefinition> {
+  const module = (await loadModule(file)) as { default?: AppDefinition };
+  if (module.default?.kind === "app") return module.default;
+  throw cliErrors.error(
+    "TUNTAS_APP_MISSING",
+    `${file} exports ${typeof module.default} as its default, expected an application`,
+  );
 }

@@ -48,7 +48,8 @@ export const duplicateChecker = worker(duplicateChecks, {
     // One worker a job: the lease (20 s) is shorter than the state's heartbeat (120 s), that than its timeout (30 min).
     const name = `duplicate-check ${tokenReference}`;
     const claimed = await claimLease(database, { name, owner: `${process.pid}`, lease: "20s" });
-    if (claimed.status === "held") return retry({ code: "CHECK_HELD", after: "5s" });
+    if (claimed.status === "held")
+      return retry({ code: "CHECK_HELD", after: `${Math.ceil(claimed.expiresInMs) + 100}ms` });
     if (claimed.status === "completed") return undefined;
     await check(caseId, context, tokenReference);
     await completeLease(tx, claimed.lease, { caseId });

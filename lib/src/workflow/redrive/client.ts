@@ -25,8 +25,8 @@ export interface Redrives {
    * TUNTAS_REDRIVE_CHANGED, TUNTAS_REDRIVE_REFUSED, TUNTAS_EXECUTION_MISSING.
    */
   redrive(arn: string, decision: RedriveDecision): Promise<RedriveReport>;
-  /** How this process reads the domain rows of a workflow. Answers what ends that. */
-  bind(workflow: string, view: DomainView): () => void;
+  /** How this process reads the domain rows of a workflow; undefined where it has none. Answers what ends that. */
+  bind(workflow: string, view: DomainView | undefined): () => void;
 }
 
 export interface RedriveParts {
@@ -52,11 +52,15 @@ const nameOf = (arn: string): string => arn.split(":")[6] ?? "";
 
 export function makeRedrives(parts: RedriveParts): Redrives {
   const { database, approvals } = parts;
-  const views = new Map<string, DomainView>();
+  const views = new Map<string, DomainView | undefined>();
 
   async function domainOf({ machineArn, revision, input }: ExecutionRecord): Promise<DomainFact> {
-    const view = views.get(nameOf(machineArn));
-    if (!view) return { known: (await parts.isOwn(revision)) ? "not read here" : "none declared" };
+    const name = nameOf(machineArn);
+    const view = views.get(name);
+    if (!view) {
+      const isElsewhere = !views.has(name) && (await parts.isOwn(revision));
+      return { known: isElsewhere ? "not read here" : "none declared" };
+    }
     const key = view.key(JSON.parse(input) as Json);
     const row = await database.transaction(({ client }) => view.read(client, key));
     return { known: "read", key, row };

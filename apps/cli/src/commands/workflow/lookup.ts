@@ -23,13 +23,15 @@ export const withExecution = <T>(
 ): Promise<T> =>
   withPlatform(async (platform) => {
     const named = call.argument(0);
-    const arn = named.startsWith("arn:") ? named : await arnOf(platform, call, named);
+    const arn = await arnOf(platform, call, named);
     const execution = await platform.workflows.executions.find(arn);
     if (!execution) throw workflowErrors.error("TUNTAS_EXECUTION_MISSING", `there is no execution ${named}`);
     return work(platform, execution);
   });
 
-async function arnOf(platform: Platform, call: Call, named: string): Promise<string> {
+/** The ARN of `WORKFLOW/NAME`; an ARN stays what it is. Errors: TUNTAS_WORKFLOW_MISSING. */
+export async function arnOf(platform: Platform, call: Call, named: string): Promise<string> {
+  if (named.startsWith("arn:")) return named;
   const [workflow = "", ...name] = named.split("/");
   const machine = await findMachine(platform, call, workflow);
   return `${machine.arn.replace(":stateMachine:", ":execution:")}:${name.join("/")}`;

@@ -1,0 +1,96 @@
+// The processes of case activation, each killed with SIGKILL and started again as an orchestrator would, and the
+// database under them.
+import { spawn, type ChildProcess } from "node:child_process";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { attachEmbedded } from "../../lib/src/pg/embedded/index.ts";
+import { startPostgres15 } from "../../lib/src/testing/debian.fixture.ts";
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export interface Server extends AsyncDisposable {
+  readonly url: string;
+  kill(): Promise<void>;
+}
+
+/** The postmaster's process id, by way of the parent of one of its children. */
+async function findPostmaster(client: pg.Client): Promise<number> {
+  const { rows } = await client.query("select pid from pg_stat_activity where backend_type = 'checkpointer'");
+  const status = readFileSync(`/proc/${rows[0].pid}/status`, "utf8");
+  return Number(/^PPid:\s+(\d+)/m.exec(status)![1]);
+}
+
+/** The embedded PostgreSQL 18, whose supervisor brings it back. */
+export async function embedded(): Promise<Server> {
+  const dataDir = mkdtempSync(join("/var/tmp", "tuntas-crash-"));
+  chmodSync(dataDir, 0o755);
+  const server = await attachEmbedded({ dataDir });
+  return {
+    url: server.url,
+    kill: () =>
+      onDatabase(server.url, async (client) => void process.kill(await findPostmaster(client), "SIGKILL")),
+    async [Symbol.asyncDispose]() {
+      await server.detach();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Debian's PostgreSQL 15, ended as by a crash and started again. */
+export async function postgres15(): Promise<Server> {
+  const server = await startPostgres15({ fsync: "on" });
+  return {
+    url: server.url,
+    kill: () => server.restart(200),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+/** Runs `work` on a fresh connection, again while the server is down. */
+export async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+      return await work(client);
+    } catch (cause) {
+      if (attempt > 150) throw cause;
+      await pause(100);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+}
+
+const folder = fileURLToPath(new URL("../../examples/case-activation/dist/", import.meta.url));
+
+export interface Running {
+  kill(): void;
+  stop(): void;
+}
+
+/** Runs a program of the example, and again whenever it ends. */
+export function keepRunning(program: string, env: NodeJS.ProcessEnv): Running {
+  let child: ChildProcess;
+  let over = false;
+  function begin(): void {
+    child = spawn(process.execPath, [join(folder, program)], {
+      env,
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    child.once("exit", () => {
+      if (!over) setTimeout(begin, 100);
+    });
+  }
+  begin();
+  return {
+    kill: () => void child.kill("SIGKILL"),
+    stop() {
+      over = true;
+      child.kill("SIGKILL");
+    },
+  };
+}

@@ -1,0 +1,52 @@
+// What it costs that very many executions wait for people: rows, and nothing else.
+import pg from "pg";
+import { expect, test } from "vitest";
+import { app, start } from "../app.ts";
+import { statement } from "../pg/database.ts";
+import { testPlatform } from "../testing/index.ts";
+import { workflow } from "./declaration.ts";
+
+const invoke = "arn:aws:states:::lambda:invoke.waitForTaskToken";
+const Parameters = { FunctionName: "ask", Payload: { "token.$": "$$.Task.Token" } };
+const count = 2000;
+
+/** How many statements this process sends in the time. */
+async function statementsIn(ms: number): Promise<number> {
+  const { query } = pg.Client.prototype;
+  let sent = 0;
+  pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
+    sent++;
+    return (query as (...all: unknown[]) => unknown).apply(this, given);
+  } as never;
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  pg.Client.prototype.query = query;
+  return sent;
+}
+
+test("two thousand executions that wait for a person cost no statement and no running task", async () => {
+  await using kit = await testPlatform();
+  const definition = {
+    StartAt: "Ask",
+    States: { Ask: { Type: "Task", Resource: invoke, Parameters, End: true } },
+  };
+  const tokens: string[] = [];
+  const asking = workflow("asking", {
+    definition: definition as never,
+    tasks: { ask: (_input, ctx) => void tokens.push(ctx.taskToken!) },
+  });
+  await using running = await start(app({ asking }), { platform: kit.platform });
+  const { database, workflows } = running.platform;
+  const submitted = async () => {
+    const text = "select count(*)::int as count from tuntas.workflow_call where started and owner_id is null";
+    return (await database.run(statement(text)))[0]!.count as number;
+  };
+  const idle = await statementsIn(6000);
+  await Promise.all(Array.from({ length: count }, () => asking.start({})));
+  await expect.poll(submitted, { timeout: 60_000 }).toBe(count);
+  const waiting = await statementsIn(6000);
+  // What a process does anyway varies by a few; one statement in twenty executions would already be too many.
+  expect(waiting).toBeLessThan(idle + count / 20);
+  const held = await database.run(statement("select from tuntas.workflow_call where owner_id is not null"));
+  expect(held).toEqual([]);
+  expect((await workflows.activities.succeed(tokens[0]!, {})).status).toBe("accepted");
+}, 120_000);

@@ -8,6 +8,7 @@ export type DecisionKind =
   | "discrepancy"
   | "effect"
   | "execution"
+  | "operation"
   | "outbox"
   | "queue"
   | "undeclared";

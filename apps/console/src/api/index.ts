@@ -5,6 +5,7 @@ import type { ApprovalActs, ApprovalReads } from "./approvals.ts";
 import type { None } from "./basics.ts";
 import type { DeadLetterActs, DeadLetterReads } from "./dead-letters.ts";
 import type { HomeView } from "./home.ts";
+import type { OperationActs, OperationReads } from "./operations.ts";
 import type { QueueActs, QueueReads } from "./queues.ts";
 import type { RecordReads } from "./record.ts";
 import type { SafetyActs, SafetyReads } from "./safety.ts";
@@ -15,6 +16,7 @@ export type * from "./approvals.ts";
 export type * from "./basics.ts";
 export type * from "./dead-letters.ts";
 export type * from "./home.ts";
+export type * from "./operations.ts";
 export type * from "./queues.ts";
 export type * from "./record.ts";
 export type * from "./safety.ts";
@@ -22,11 +24,19 @@ export type * from "./series.ts";
 export type * from "./session.ts";
 
 export interface Reads
-  extends AlarmReads, ApprovalReads, QueueReads, DeadLetterReads, SafetyReads, RecordReads, SeriesReads {
+  extends
+    OperationReads,
+    AlarmReads,
+    ApprovalReads,
+    QueueReads,
+    DeadLetterReads,
+    SafetyReads,
+    RecordReads,
+    SeriesReads {
   home: { query: None; answer: HomeView };
 }
 
-export interface Acts extends AlarmActs, ApprovalActs, QueueActs, DeadLetterActs, SafetyActs {}
+export interface Acts extends OperationActs, AlarmActs, ApprovalActs, QueueActs, DeadLetterActs, SafetyActs {}
 
 export type ReadName = keyof Reads;
 export type ActName = keyof Acts;

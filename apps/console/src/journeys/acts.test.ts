@@ -164,6 +164,18 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", () => {
       .toBe("SUCCEEDED");
   });
 
+  test("an operation that somebody asked for begins once another approves, and says what became of each", async () => {
+    const page = await browser.visit("/console/operations?state=awaiting_approval");
+    await page.getByRole("row", { name: /replay/ }).click();
+    await page.getByRole("button", { name: "Approve" }).click();
+    await confirm(page, "Approve", "seen the table");
+    await page.getByText("It is running now.").waitFor();
+    await page.getByRole("button", { name: "Close" }).last().click();
+    await page.getByText("What became of each").waitFor();
+    const [operation] = await platform().operations.list({});
+    expect(operation).toMatchObject({ kind: "replay", actor: "mira", decidedBy: "local" });
+  });
+
   test("what happens elsewhere shows without a reload, and a link shows what its sender saw", async () => {
     const page = await browser.visit("/console/queues?search=legacy&kind=work");
     const row = page.getByRole("row", { name: /legacy-import/ });

@@ -182,6 +182,13 @@ export async function openShop(platform: Platform): Promise<Shop> {
   await callOut(platform);
   await announce(platform);
   await hold(platform);
+  await platform.operations.start({
+    kind: "replay",
+    selection: { filter: { queue: "payment-capture", code: "CURRENCY_UNKNOWN" } },
+    approval: true,
+    actor: "mira",
+    reason: "currency XXX was added to the table this morning",
+  });
   for (const refund of refunds) await refundApproval.start(refund);
   await until(async () => (await platform.workflows.approvals.list()).length === refunds.length);
   await recall(platform, "order-work");

@@ -71,6 +71,15 @@ export const pagesOfShop: readonly Place[] = [
       await page.getByText("The runbook, now").waitFor();
     },
   },
+  {
+    name: "operations",
+    address: "/operations",
+    shows: "asks approval",
+    async act(page) {
+      await page.getByText("asks approval").first().click();
+      await page.getByText("Who and why", { exact: true }).waitFor();
+    },
+  },
   { name: "processes", address: "/processes", shows: "Last heartbeat" },
   { name: "audit", address: "/audit", shows: "queue.pause" },
   {

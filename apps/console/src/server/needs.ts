@@ -12,6 +12,7 @@ export type ConsolePlatform = Pick<
   | "context"
   | "database"
   | "log"
+  | "operations"
   | "queues"
   | "series"
   | "targets"

@@ -8,6 +8,7 @@ import { alarmActs, alarmReads } from "./rooms/alarms.ts";
 import { approvalActs, approvalReads } from "./rooms/approvals.ts";
 import { deadLetterActs, deadLetterReads } from "./rooms/dead-letters.ts";
 import { homeReads } from "./rooms/home.ts";
+import { operationActs, operationReads } from "./rooms/operations.ts";
 import { queueActs, queueReads } from "./rooms/queues.ts";
 import { recordReads } from "./rooms/record.ts";
 import { safetyActs, safetyReads } from "./rooms/safety.ts";
@@ -36,6 +37,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...seriesReads(needs),
     ...alarmReads(needs),
     ...approvalReads(needs),
+    ...operationReads(needs),
   };
   const acts: ActsOf<ActName> = {
     ...queueActs(needs),
@@ -43,6 +45,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...safetyActs(needs),
     ...alarmActs(needs),
     ...approvalActs(needs),
+    ...operationActs(needs),
   };
 
   return {

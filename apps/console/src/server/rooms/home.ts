@@ -8,6 +8,7 @@ import { alarms } from "../decisions/alarms.ts";
 import { deadLetters } from "../decisions/dead-letters.ts";
 import type { Look } from "../decisions/decision.ts";
 import { discrepancies, effects } from "../decisions/effects.ts";
+import { operations } from "../decisions/operations.ts";
 import { outbox } from "../decisions/outbox.ts";
 import { queues, undeclared } from "../decisions/queues.ts";
 import type { Needs, ReadsOf } from "../needs.ts";
@@ -15,6 +16,7 @@ import type { Needs, ReadsOf } from "../needs.ts";
 const looks: readonly Look[] = [
   alarms,
   approvals,
+  operations,
   effects,
   outbox,
   deadLetters,

@@ -83,6 +83,14 @@ export const navigation: readonly NavigationEntry[] = [
     view: lazy(() => import("./reservations/index.tsx")),
   },
   {
+    path: "/operations",
+    title: "Operations",
+    group: "Record",
+    icon: "operation",
+    key: "t",
+    view: lazy(() => import("./operations/index.tsx")),
+  },
+  {
     path: "/alarms",
     title: "Alarms",
     group: "Record",

@@ -1,0 +1,91 @@
+// What people set in motion upon many things: who, why, how far, and the words that stop or hurry it.
+import type { Operation } from "../../../api/index.ts";
+import { useRead } from "../../api/hooks.ts";
+import { countText } from "../../furniture/count.tsx";
+import { useQueryOf } from "../../furniture/filtered.ts";
+import { Filters } from "../../furniture/filters.tsx";
+import { Empty } from "../../furniture/notice.tsx";
+import { Page, sourceOf } from "../../furniture/page.tsx";
+import { Table, type Column } from "../../furniture/table.tsx";
+import { Instant } from "../../furniture/time.tsx";
+import { useUrl } from "../../furniture/url.ts";
+import { OperationPanel } from "./operation-panel.tsx";
+import { Progress, StateBadge } from "./progress.tsx";
+
+const columns: readonly Column<Operation>[] = [
+  { key: "state", head: "State", width: "9.5rem", cell: ({ state }) => <StateBadge state={state} /> },
+  { key: "kind", head: "Operation", width: "9rem", cell: ({ kind }) => <strong>{kind}</strong> },
+  {
+    key: "progress",
+    head: "Progress",
+    width: "11rem",
+    cell: (operation) => <Progress operation={operation} />,
+  },
+  {
+    key: "selected",
+    head: "Of",
+    width: "5.5rem",
+    align: "right",
+    wideOnly: true,
+    cell: ({ selected }) => countText(selected),
+  },
+  { key: "actor", head: "Who", width: "8rem", wideOnly: true, cell: ({ actor }) => actor },
+  { key: "reason", head: "Why", wideOnly: true, cell: ({ reason }) => reason },
+  {
+    key: "asked",
+    head: "Asked",
+    width: "9.5rem",
+    wideOnly: true,
+    cell: ({ askedAtMs }) => <Instant ms={askedAtMs} />,
+  },
+];
+
+const filters = [
+  {
+    kind: "choice",
+    name: "state",
+    label: "State",
+    choices: [
+      ["", "Every state"],
+      ["awaiting_approval", "Wait for a second person"],
+      ["running", "Running"],
+      ["paused", "Paused"],
+      ["failed", "Cannot go on"],
+      ["completed", "Completed"],
+      ["aborted", "Aborted"],
+      ["declined", "Declined"],
+    ],
+  },
+] as const;
+
+export default function Operations() {
+  const url = useUrl();
+  const read = useRead("operations", useQueryOf("operations", ["state"]));
+  const rows = read.data?.value.items ?? [];
+  const selected = url.get("operation");
+  return (
+    <Page
+      title="Operations"
+      lead="One-off acts upon many things: previewed, begun with who and why, and with an outcome for each."
+      source={sourceOf(read)}
+    >
+      <Filters filters={filters} tally={`${rows.length} operations`} />
+      {read.data && rows.length === 0 ? (
+        <Empty title="No operation fits.">Replays, redrives and purges of many things appear here.</Empty>
+      ) : (
+        <Table
+          tall
+          label="Operations"
+          rows={rows}
+          columns={columns}
+          keyOf={({ id }) => id}
+          selected={selected}
+          onOpen={({ id }) => url.set({ operation: id }, "push")}
+        />
+      )}
+      {selected !== undefined && (
+        <OperationPanel id={selected} onClose={() => url.set({ operation: undefined })} />
+      )}
+    </Page>
+  );
+}

@@ -100,7 +100,7 @@ function Facts({ operation }: { readonly operation: Operation }) {
         <Instant ms={askedAtMs} />
       </dd>
       <dt>Decided by</dt>
-      <dd>{decidedBy ?? "nobody needed to"}</dd>
+      <dd>{decidedBy ?? (operation.state === "awaiting_approval" ? "nobody yet" : "nobody needed to")}</dd>
       <dt>Rate</dt>
       <dd>{perSecond === null ? "as fast as it goes" : `${perSecond} a second`}</dd>
       <dt>Ended</dt>

@@ -10,7 +10,7 @@ create table tuntas.duty (
 -- Figures over time, bounded: a series is a metric with its labels, a point what was seen of it in one bucket. A gauge
 -- has a point only where it changed: it holds until the next one, save where a mark says that nobody looked.
 create table tuntas.series (
-  id integer generated always as identity primary key,
+  id bigint generated always as identity primary key,
   name text not null,
   -- JSON text with sorted keys: {"queue":"order-work"}
   labels text not null,
@@ -22,7 +22,7 @@ create table tuntas.series (
 -- One row a bucket of each width: 10 s kept for an hour, a minute for a day, a quarter for 15 days. Points only add up,
 -- so any process may add to a bucket at any time.
 create table tuntas.series_point (
-  series_id integer not null,
+  series_id bigint not null,
   width_seconds integer not null,
   at timestamptz not null,
   samples integer not null,

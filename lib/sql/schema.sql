@@ -183,6 +183,12 @@ create table tuntas.bundle (
   constraint bundle_pkey PRIMARY KEY (fence)
 ) with (autovacuum_vacuum_scale_factor=0.02);
 
+create table tuntas.chore (
+  name text not null,
+  due timestamp with time zone not null,
+  constraint chore_pkey PRIMARY KEY (name)
+) with (fillfactor=50);
+
 create table tuntas.command (
   scope text not null,
   key text not null,
@@ -751,7 +757,7 @@ create table tuntas.reservation (
 );
 
 create table tuntas.series (
-  id integer generated always as identity not null,
+  id bigint generated always as identity not null,
   name text not null,
   labels text not null,
   kind text not null,
@@ -774,7 +780,7 @@ create table tuntas.series_mark (
 );
 
 create table tuntas.series_point (
-  series_id integer not null,
+  series_id bigint not null,
   width_seconds integer not null,
   at timestamp with time zone not null,
   samples integer not null,

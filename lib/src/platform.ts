@@ -1,11 +1,15 @@
 // The only place that builds things: database, clock of due instants, wakers, the rooms' clients, this process's
 // presence. Everything else gets what it needs handed down.
 import { attachEmbedded } from "./pg/embedded/index.ts";
-import { startPresence } from "./engine/presence.ts";
+import { makeAftermath } from "./engine/aftermath.ts";
+import { dueAgendum, workAgendum, type Agendum } from "./engine/agenda.ts";
+import { choreDue, claimChore, registerChore } from "./engine/chore.ts";
+import { makeClosing, type Closing } from "./engine/closing.ts";
+import { startPresence } from "./engine/process/presence.ts";
 import { makeDueClock } from "./engine/due.ts";
 import { endDuties } from "./engine/duty.ts";
-import { makeStanding } from "./engine/standing.ts";
-import { makeSlots, type SlotTable } from "./engine/slots.ts";
+import { makeStanding } from "./engine/process/standing.ts";
+import { makeSlots, type SlotTable } from "./engine/process/slots.ts";
 import { makeTargets, type Targets } from "./engine/target.ts";
 import { makeWaker, type Waker } from "./engine/wake.ts";
 import type { Alarms } from "./alarm/client.ts";
@@ -17,10 +21,10 @@ import { startLedger, type LedgerService } from "./ledger/service.ts";
 import type { TimeSeries } from "./series/client.ts";
 import { operationKey, type Operations } from "./operation/client.ts";
 import { startOperations } from "./operation/service.ts";
-import { freeOperations } from "./operation/store.ts";
+import { freeOperations, waitingOperations } from "./operation/store.ts";
 import { addAll } from "./outbox/client.ts";
 import { workflowTarget } from "./outbox/start/index.ts";
-import { outboxKey, startRelay } from "./outbox/relay/index.ts";
+import { outboxAgenda, outboxKey, startRelay } from "./outbox/relay/index.ts";
 import { startWatch, type Watch } from "./measure/watch.ts";
 import type { Tally } from "./measure/tally.ts";
 import { checkBudget } from "./pg/budget.ts";
@@ -33,9 +37,12 @@ import { makeQueues } from "./queue/client/index.ts";
 import { readyKey } from "./queue/client/context.ts";
 import { queueTarget } from "./queue/client/target.ts";
 import { refreshText, releaseText } from "./queue/store/settle.ts";
-import { moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
+import { queueAgenda } from "./queue/agenda.ts";
+import { applyRetention, moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
 import { makeLog, type Log } from "./engine/log.ts";
+import { workflowAgenda } from "./workflow/agenda.ts";
 import { makeWorkflows, type Workflows } from "./workflow/client/index.ts";
+import { nextApprovalInstant } from "./workflow/approval/store.ts";
 import { answerTarget } from "./workflow/client/answer.ts";
 import { workflowStarter } from "./workflow/client/target.ts";
 import { activityKey, ownKey } from "./workflow/worker/index.ts";
@@ -85,7 +92,9 @@ export interface Platform {
   close(): Promise<void>;
 }
 
-const orphanSweepMs = 5000;
+/** What any one process does for all of them now and then. */
+const sweep = "sweep";
+const sweepEveryMs = 60_000;
 
 /** What the options leave open, the environment decides. */
 function addressOf({ databaseUrl, dataDir }: PlatformOptions): { url: string } | { dataDir: string } {
@@ -94,12 +103,10 @@ function addressOf({ databaseUrl, dataDir }: PlatformOptions): { url: string } |
   return url === undefined ? { dataDir: dataDir ?? (TUNTAS_DATA_DIR || ".tuntas") } : { url };
 }
 
-async function openDatabaseOf(
-  options: PlatformOptions,
-  log: Log,
-): Promise<{ database: Database; detach: () => Promise<void> }> {
+async function openDatabaseOf(options: PlatformOptions, log: Log, closing: Closing): Promise<Database> {
   const address = addressOf(options);
   const embedded = "url" in address ? undefined : await attachEmbedded(address);
+  closing.add(async () => embedded?.detach());
   const database = await openDatabase({
     url: "url" in address ? address.url : embedded!.url,
     ...(options.schema !== undefined && { schema: options.schema }),
@@ -107,16 +114,12 @@ async function openDatabaseOf(
       handlerConnectionsMax: options.handlerConnectionsMax,
     }),
   });
-  try {
-    await migrate(database);
-    const warning = await checkBudget(database);
-    if (warning !== undefined) log.warn({ warning }, `connections may run out: ${warning}`);
-  } catch (cause) {
-    await database.close();
-    await embedded?.detach();
-    throw cause;
-  }
-  return { database, detach: async () => embedded?.detach() };
+  closing.add(database.close);
+  await migrate(database);
+  const warning = await checkBudget(database);
+  if (warning !== undefined) log.warn({ warning }, `connections may run out: ${warning}`);
+  await registerChore(database, sweep);
+  return database;
 }
 
 interface Parts {
@@ -162,10 +165,23 @@ function makeRooms({ database, waker, notifier, log, processId }: Parts) {
     await takeOver(context, processIds);
   }
 
-  async function sweepAllOrphans(): Promise<void> {
+  async function lookForOrphans(): Promise<void> {
     await worker.sweepOrphans();
     await sweepOrphans(context);
   }
+
+  const aftermath = makeAftermath(() => lookForOrphans().catch(complain));
+  database.onConnectionLost(aftermath.trouble);
+
+  const chores = makeDueClock({
+    async move() {
+      if (!(await claimChore(database, sweep, sweepEveryMs))) return null;
+      await lookForOrphans();
+      await applyRetention(context);
+      return null;
+    },
+    onError: complain,
+  });
 
   return {
     context,
@@ -173,12 +189,25 @@ function makeRooms({ database, waker, notifier, log, processId }: Parts) {
     workflows,
     worker,
     approvalRoom,
-    onDead: (processIds: readonly string[]) => void takeOverAll(processIds).catch(complain),
-    onSweep: () => void sweepAllOrphans().catch(complain),
-    onNextDue(inMs: number) {
-      due.note(inMs);
-      worker.due.note(inMs);
-      approvalRoom.due.note(inMs);
+    agenda: [
+      ...queueAgenda(context),
+      ...workflowAgenda({ waker, worker, onStray: aftermath.trouble }),
+      dueAgendum(nextApprovalInstant, approvalRoom.due.note),
+      ...outboxAgenda(waker),
+      workAgendum(waitingOperations, () => waker.wake(operationKey)),
+      dueAgendum(choreDue, chores.note),
+    ],
+    onDead(processIds: readonly string[]) {
+      aftermath.trouble();
+      void takeOverAll(processIds).catch(complain);
+    },
+    async close() {
+      await aftermath.close();
+      await chores.close();
+      await approvalRoom.due.close();
+      await worker.close();
+      await queues.sender.idle();
+      await due.close();
     },
   };
 }
@@ -238,14 +267,15 @@ async function ownerOf(queues: Queues, { queue }: Labels): Promise<Responsible |
 interface Place extends Pick<Parts, "database" | "log"> {
   readonly slots: SlotTable;
   readonly rooms: ReturnType<typeof makeRooms>;
+  readonly agenda: readonly Agendum[];
   readonly name: string;
 }
 
 /** This process among the others: what it tells them, and what it does when one of them dies. */
-function makePlace({ database, slots, log, rooms, name }: Place): ReturnType<typeof makeStanding> {
-  const { onDead, onNextDue, worker } = rooms;
+function makePlace({ database, slots, log, rooms, agenda, name }: Place): ReturnType<typeof makeStanding> {
+  const { onDead, worker } = rooms;
   const standing = makeStanding(
-    (onLost) => startPresence({ database, name, slots, releaseText, refreshText, onDead, onNextDue, onLost }),
+    (onLost) => startPresence({ database, name, slots, agenda, releaseText, refreshText, onDead, onLost }),
     log,
   );
   standing.onLost(worker.calls.abandon);
@@ -255,10 +285,9 @@ function makePlace({ database, slots, log, rooms, name }: Place): ReturnType<typ
 
 type Servants = Parts & Pick<Platform, "targets" | "queues" | "workflows">;
 
-/** What goes on in the background of every process: the relay, the ledger's sweeps, operations. */
+/** What goes on in the background of every process: the relay and operations. */
 function startServices({ database, targets, waker, log, processId, queues, workflows, notifier }: Servants) {
   const relay = startRelay({ database, targets, waker, log, owner: processId });
-  const ledger = startLedger({ database, waker, log, announce: addAll });
   const acts = startOperations({
     database,
     waker,
@@ -269,25 +298,41 @@ function startServices({ database, targets, waker, log, processId, queues, workf
     announce: () => notifier.notify("operation", ""),
   });
   return {
-    ledger,
     operations: acts.operations,
-    close: () => Promise.all([relay.close(), ledger.close(), acts.close()]),
+    close: () => Promise.all([relay.close(), acts.close()]),
   };
 }
 
 /** Opens the database (embedded unless a URL is given), brings the schema up to date, and joins the other processes. */
 export async function openPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const log = options.log ?? makeLog();
-  const { database, detach } = await openDatabaseOf(options, log);
+  const closing = makeClosing();
+  let opened = false;
+  closing.add(() => opened && log.info({ event: "service.closed" }, "every connection is closed"));
+  try {
+    const platform = await build(options, log, closing);
+    opened = true;
+    return platform;
+  } catch (cause) {
+    await closing.close().catch(() => undefined);
+    throw cause;
+  }
+}
+
+async function build(options: PlatformOptions, log: Log, closing: Closing): Promise<Platform> {
+  const database = await openDatabaseOf(options, log, closing);
   const waker = makeWaker();
   const slots = makeSlots();
   const notifier = makeNotifier(database);
-  const rooms = makeRooms({ database, waker, notifier, log, processId: () => standing.processId() });
+  const processId = () => standing.processId();
+  const rooms = makeRooms({ database, waker, notifier, log, processId });
   const { context, queues, workflows, worker } = rooms;
-  const standing = makePlace({ database, slots, log, rooms, name: options.name ?? "tuntas" });
+  const ledger = startLedger({ database, waker, log, announce: addAll });
+  const agenda = [...rooms.agenda, ...ledger.agenda];
+  const standing = makePlace({ database, slots, log, rooms, agenda, name: options.name ?? "tuntas" });
+  for (const part of [notifier, standing, rooms, ledger]) closing.add(part.close);
   await standing.begin();
   await worker.open();
-  const { processId } = standing;
   const targets = bindRooms({ database, ...rooms });
   const watch = startWatch({
     database,
@@ -298,11 +343,10 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     onLeft: () => notifier.notify("duty", ""),
     ownerOf: (labels) => ownerOf(queues, labels),
   });
-  const listener = hear(database, { waker, queues, watch });
-  const orphanTimer = setInterval(rooms.onSweep, orphanSweepMs);
-  orphanTimer.unref();
+  closing.add(watch.close);
+  closing.add(hear(database, { waker, queues, watch }).close);
   const services = startServices({ database, targets, waker, log, processId, queues, workflows, notifier });
-  const access = makeAccess({ database, installationSecret: process.env.TUNTAS_ACCESS_SECRET });
+  closing.add(services.close);
 
   return {
     database,
@@ -311,9 +355,9 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     context,
     waker,
     targets,
-    ledger: services.ledger,
+    ledger,
     operations: services.operations,
-    access,
+    access: makeAccess({ database, installationSecret: process.env.TUNTAS_ACCESS_SECRET }),
     series: watch.series,
     tally: watch.tally,
     alarms: watch.alarms,
@@ -322,20 +366,6 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
     log,
     processId,
     onLost: standing.onLost,
-    async close() {
-      clearInterval(orphanTimer);
-      await services.close();
-      await rooms.approvalRoom.due.close();
-      await worker.close();
-      await queues.sender.idle();
-      await context.due.close();
-      await watch.close();
-      await standing.close();
-      await listener.close();
-      await notifier.close();
-      await database.close();
-      await detach();
-      log.info({ event: "service.closed" }, "every connection is closed");
-    },
+    close: closing.close,
   };
 }

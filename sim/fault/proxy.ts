@@ -9,6 +9,8 @@ export type Notifications = "pass" | "lost" | "doubled";
 
 export interface Wire extends AsyncDisposable {
   readonly url: string;
+  /** How many statements or transactions the server has ended here. */
+  readonly ended: number;
   notifications: Notifications;
   /** Cuts the connection that commits next, before or after; answers once it is done. */
   cutNext(cut: Cut): void;
@@ -78,6 +80,7 @@ function destroy({ client, server }: Line): void {
 
 class FaultyWire {
   notifications: Notifications = "pass";
+  ended = 0;
   private pending: Cut | undefined;
   private readonly lines = new Set<Line>();
   private partitionTimer: NodeJS.Timeout | undefined;
@@ -153,6 +156,7 @@ class FaultyWire {
 
   private backward(line: Line, messages: readonly Buffer[]): void {
     for (const message of messages) {
+      if (message[0] === readyForQuery && message[5] === idle) this.ended++;
       if (line.cut === "after commit") {
         if (this.withhold(line, message)) return;
         continue;

@@ -8,15 +8,27 @@ export interface Waker {
   wakeAll(): void;
   /** Calls `woken` at each wake of the key until the answer is called. */
   subscribe(key: string, woken: () => void): () => void;
-  readonly keys: () => string[];
+  /** Says that somebody sleeps on the key until the answer is called. */
+  sleep(key: string): () => void;
+  /** The keys that somebody sleeps on now. */
+  asleep(): string[];
 }
 
 export function makeWaker(): Waker {
   const waiting = new Map<string, Set<() => void>>();
+  const sleepers = new Map<string, number>();
   return {
     wake: (key) => waiting.get(key)?.forEach((woken) => woken()),
     wakeAll: () => waiting.forEach((all) => all.forEach((woken) => woken())),
-    keys: () => [...waiting.keys()],
+    asleep: () => [...sleepers.keys()],
+    sleep(key) {
+      sleepers.set(key, (sleepers.get(key) ?? 0) + 1);
+      return () => {
+        const left = sleepers.get(key)! - 1;
+        if (left > 0) sleepers.set(key, left);
+        else sleepers.delete(key);
+      };
+    },
     subscribe(key, woken) {
       const all = waiting.get(key) ?? new Set();
       waiting.set(key, all.add(woken));
@@ -50,11 +62,13 @@ export function makeBell(waker: Waker, key: string): Bell {
     async wait(ms, signal) {
       if (!rung && !signal?.aborted && ms > 0) {
         let timer: NodeJS.Timeout | undefined;
+        const awake = waker.sleep(key);
         await new Promise<void>((done) => {
           resolve = done;
           timer = setTimeout(done, Math.min(ms, timerMaxMs));
           signal?.addEventListener("abort", ring, { once: true });
         });
+        awake();
         clearTimeout(timer);
         signal?.removeEventListener("abort", ring);
         resolve = undefined;

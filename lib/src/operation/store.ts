@@ -133,6 +133,10 @@ export interface Claim {
 }
 
 // Nobody holds it, or whoever did has let the lease run out.
+/** Operations that run and are in nobody's hands. */
+export const waitingOperations = `select from tuntas.operation
+  where state = 'running' and (lease_until is null or lease_until < tuntas.now())`;
+
 const claim = statement(
   `update tuntas.operation o set owner_id = $1, fence = o.fence + 1, lease_until = tuntas.now() + make_interval(secs => $3)
    where o.id = (

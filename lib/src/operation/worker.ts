@@ -25,7 +25,7 @@ export interface RunnerOptions {
   readonly announce: () => void;
 }
 
-const lookMs = 10_000;
+const lookMs = 60_000;
 const leaseSeconds = 30;
 const retryMs = 1000;
 const atOnceMax = 4;

@@ -32,7 +32,7 @@ function toAnnouncement(given: NewAnnouncement): Announcement {
 }
 
 export interface AddOptions {
-  /** False spares the wake-up of the relays in the commit; they then look by themselves, within 5 s. */
+  /** False spares the wake-up of the relays in the commit; they then find it by themselves, within two seconds. */
   readonly wake?: boolean;
 }
 

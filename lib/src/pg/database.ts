@@ -23,6 +23,8 @@ export interface Database extends Sql {
   /** True behind a transaction pooler, where sessions are not ours: no LISTEN, no session lock, no prepared statements. */
   readonly pooled: boolean;
   readonly serverVersion: number;
+  /** Calls the handler whenever a connection of the pools is lost: what was on its way may or may not have happened. */
+  onConnectionLost(handler: () => void): void;
   /** The most connections of both pools together. */
   readonly connectionsMax: number;
   /** A connection for a handler's own transaction; waits until one of the pool is free. */
@@ -168,6 +170,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   checkAddress(options.url);
   const { pooled, version } = await inspectPatiently(options);
   const schema = options.schema ?? "tuntas";
+  const lostHandlers: (() => void)[] = [];
   const pool = (max: number, settings: string) => {
     const made = new pg.Pool({
       ...clientConfig(options, pooled ? "" : settings),
@@ -176,7 +179,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     });
     made.on("error", () => undefined); // an idle connection that breaks is replaced at the next use
     // The pool listens to idle connections only: one that is cut while it is out would end the process.
-    made.on("connect", (client) => client.on("error", () => undefined));
+    made.on("connect", (client) => client.on("error", () => lostHandlers.forEach((tell) => tell())));
     return made;
   };
   const connectionsMax = {
@@ -212,6 +215,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     pooled,
     serverVersion: version,
     connectionsMax: connectionsMax.engine + connectionsMax.handlers,
+    onConnectionLost: (handler) => void lostHandlers.push(handler),
     prepare,
     async run<R extends Row>(wanted: Statement, values: readonly unknown[] = []) {
       try {

@@ -47,19 +47,18 @@ export async function takeOver(context: Shared, processIds: readonly string[]): 
 }
 
 /**
- * Takes over what is held for a process that has no row any more (a claim that a dead process's server session
- * committed after its take-over), and forgets what has expired.
+ * Takes over what is held for a process that has no row any more: a claim that a dead process's server session
+ * committed after its take-over.
  */
 export async function sweepOrphans(context: Shared): Promise<void> {
   const orphans = await findOrphans(context.database);
   if (orphans.length > 0) await takeOver(context, orphans);
-  await forgetExpired(context.database);
-  await applyRetention(context);
 }
 
-/** Removes what is past its retention, and says how much of which queue. */
+/** Forgets what has expired, removes what is past its retention, and says how much of which queue. */
 export async function applyRetention({ database }: Pick<Shared, "database">): Promise<void> {
   const gone = await database.transaction(async (tx) => {
+    await forgetExpired(tx);
     const rows = await removeExpired(tx);
     await refreshGroups(tx, rows);
     return rows;

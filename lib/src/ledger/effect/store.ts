@@ -105,6 +105,9 @@ const lapse = statement(
      and state = 'pending' returning ${columns}`,
 );
 
+/** Calls that fell silent. */
+export const overdueEffects = `select from tuntas.side_effect where state = 'pending' and deadline <= tuntas.now()`;
+
 /** Pending calls whose deadline has passed are unknown from now on. */
 export const lapseEffects = (sql: Runner): Promise<EffectRow[]> => sql.run<EffectRow & {}>(lapse);
 

@@ -13,6 +13,8 @@ export interface Registry {
   register(declared: readonly Reconciliation[]): Promise<() => void>;
   /** Begins what is due; resolves once it has looked. */
   look(): Promise<void>;
+  /** In how many ms it should look again; infinite where none is declared. */
+  nextLookMs(): number;
   /** Resolves once nothing runs. */
   idle(): Promise<void>;
 }
@@ -79,6 +81,8 @@ export function makeRegistry(sql: Sql, onError: (cause: unknown) => void): Regis
       };
     },
     look,
+    nextLookMs: () =>
+      Math.min(...[...entries.values()].map(({ lookAtMs }) => lookAtMs - performance.now()), Infinity),
     async idle() {
       await Promise.all(running.values());
     },

@@ -95,6 +95,10 @@ const lapse = statement(
 export const lapseOverdue = async (tx: Runner, rowsMax: number): Promise<number> =>
   (await tx.run(lapse, [rowsMax])).length;
 
+/** Rows for the sweep: overdue, or expired and not told. */
+export const overdueReservations = `select from tuntas.reservation where state = 'reserved' and expires_at <= tuntas.now()
+  union all select from tuntas.reservation where state = 'expired' and notify_kind is not null and told_at is null`;
+
 const tell = statement(
   `update tuntas.reservation set told_at = tuntas.now()
    where id = any(array(select id from tuntas.reservation where state = 'expired' and notify_kind is not null and told_at is null limit $1 for update skip locked))

@@ -1,5 +1,6 @@
 // The relay of one process: sees which targets have rows waiting, and empties each, side by side with the relays of the
 // other processes. A target that is out of order, or that nobody has bound, has its rows wait; the alarm says so.
+import { workAgendum, type Agendum } from "../../engine/agenda.ts";
 import type { Breaker } from "../../engine/outside/breaker.ts";
 import { makeBreaker } from "../../engine/outside/breaker.ts";
 import type { Log } from "../../engine/log.ts";
@@ -36,12 +37,18 @@ export interface RelayOptions {
   readonly retentionMs?: number;
 }
 
+/** Wakes the relay where rows wait, whether or not a notification came. */
+export const outboxAgenda = (waker: Waker): Agendum[] => [
+  workAgendum("select from tuntas.outbox where parked_at is null", () => waker.wake(outboxKey)),
+];
+
 export interface Relay {
   close(): Promise<void>;
 }
 
 const leaseMs = 60_000;
-const idleMs = 5000;
+/** A notification ends the pause, or the heartbeat, which looks once a second. */
+const idleMs = 60_000;
 const busyMs = 500;
 const alarmEveryMs = 60_000;
 const rowsOutMax = 100;

@@ -13,7 +13,16 @@ export interface QueueContext {
   readonly announceChange: (queueId: number) => void;
 }
 
-export const readyKey = (queueId: number): string => `ready:${queueId}`;
+const readyPrefix = "ready:";
+
+export const readyKey = (queueId: number): string => `${readyPrefix}${queueId}`;
+
+/** The queues in which somebody sleeps until a message is ready. */
+export const sleepingQueues = (waker: Waker): number[] =>
+  waker
+    .asleep()
+    .filter((key) => key.startsWith(readyPrefix))
+    .map((key) => Number(key.slice(readyPrefix.length)));
 
 /** Wakes who waits for these queues, here and in other processes. */
 export function wakeQueues(

@@ -150,8 +150,8 @@ export function makeReceiver(context: QueueContext): Receiver {
           const messages = await claimNow(queue, request);
           const leftMs = until - performance.now();
           if (messages.length > 0 || leftMs <= 0 || request.signal?.aborted) return messages;
-          // Notifications may be lost: look once a second all the same.
-          await bell.wait(Math.min(leftMs, 1000), request.signal);
+          // A notification may be lost; the heartbeat looks all the same.
+          await bell.wait(leftMs, request.signal);
         }
       } finally {
         bell.close();

@@ -1,4 +1,5 @@
 // Taking messages out of ready, for a worker (an owner) or over the wire (a receipt with a visibility timeout).
+import { inMs } from "../../engine/agenda.ts";
 import type { Row, Sql } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import type { HeldMessage } from "../contract.ts";
@@ -171,11 +172,12 @@ export const promoteDue = (
   count: number,
 ): Promise<{ queueId: number; moved: number }[]> => sql.run(promote, [count]);
 
-const nextDue = statement(
-  `select extract(epoch from least(
-     (select due from tuntas.delayed order by due limit 1),
-     (select expires_at from tuntas.in_flight where expires_at is not null order by expires_at limit 1)) - tuntas.now())::float8 * 1000 as "inMs"`,
-);
+/** When the next delay or visibility timeout ends. */
+export const nextDueInstant = `least(
+  (select due from tuntas.delayed order by due limit 1),
+  (select expires_at from tuntas.in_flight where expires_at is not null order by expires_at limit 1))`;
+
+const nextDue = statement(`select ${inMs(nextDueInstant)} as "inMs"`);
 
 /** In how many ms the next delay or visibility timeout ends (negative if it has); null if nothing waits. */
 export const nextDueMs = async (sql: Pick<Sql, "run">): Promise<number | null> =>

@@ -1,4 +1,5 @@
 // Move tasks: what StartMessageMoveTask began, taken on slice by slice by whoever sweeps.
+import { inMs } from "../../engine/agenda.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import type { MoveTask } from "../contract.ts";
@@ -53,9 +54,11 @@ const take = statement(
    order by next_at limit 1 for update skip locked`,
 );
 
-const next = statement(
-  `select date_part('epoch', min(next_at) - tuntas.now()) * 1000 as "inMs" from tuntas.move_task where status in ('RUNNING', 'CANCELLING')`,
-);
+/** When the next slice of any task may be taken. */
+export const nextMoveInstant =
+  "(select min(next_at) from tuntas.move_task where status in ('RUNNING', 'CANCELLING'))";
+
+const next = statement(`select ${inMs(nextMoveInstant)} as "inMs"`);
 
 /** In how many ms the next slice of any task may be taken (negative if now); null where no task runs. */
 export const nextMoveMs = async (sql: Runner): Promise<number | null> =>

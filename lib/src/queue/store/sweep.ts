@@ -1,6 +1,8 @@
 // What nobody asked for: rows of the dead, and rows whose time is over.
-import type { Sql } from "../../pg/contract.ts";
+import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+
+type Runner = Pick<Sql | Tx, "run">;
 
 const orphans = statement(
   `select distinct owner_id::text as id from tuntas.held f
@@ -8,7 +10,7 @@ const orphans = statement(
 );
 
 /** Owners of messages in flight that have no row. */
-export const findOrphans = async (sql: Pick<Sql, "run">): Promise<string[]> =>
+export const findOrphans = async (sql: Runner): Promise<string[]> =>
   (await sql.run<{ id: string }>(orphans)).map((row) => row.id);
 
 const removeDead = statement(
@@ -16,7 +18,7 @@ const removeDead = statement(
      and not exists (select from tuntas.held f where f.owner_id = p.id)`,
 );
 
-export const removeProcesses = (sql: Pick<Sql, "run">, ids: readonly string[]) => sql.run(removeDead, [ids]);
+export const removeProcesses = (sql: Runner, ids: readonly string[]) => sql.run(removeDead, [ids]);
 
 const forget = [
   `delete from tuntas.fifo_duplicate where ctid = any(array(
@@ -28,7 +30,7 @@ const forget = [
 ].map(statement);
 
 /** Forgets what has expired: deduplication ids, receive attempts, command records. */
-export async function forgetExpired(sql: Pick<Sql, "run">): Promise<void> {
+export async function forgetExpired(sql: Runner): Promise<void> {
   for (const one of forget) await sql.run(one);
 }
 
@@ -48,5 +50,5 @@ const expire = statement(
 );
 
 /** Removes messages past their queue's retention, dead letters too; up to 1000. */
-export const removeExpired = (sql: Pick<Sql, "run">) =>
+export const removeExpired = (sql: Runner) =>
   sql.run<{ queueId: number; groupId: string | null }>(expire);

@@ -1,7 +1,7 @@
 // From claimed to ready to run: parsed, not done before, and its entity's lock taken. What cannot run now goes back
 // without counting a receive; nothing that was claimed is ever forgotten here.
 import type { Log } from "../../engine/log.ts";
-import type { SlotTable } from "../../engine/slots.ts";
+import type { SlotTable } from "../../engine/process/slots.ts";
 import type { Database } from "../../pg/database.ts";
 import type { HeldMessage, QueueRecord } from "../contract.ts";
 import type { WorkerDefinition } from "../declaration.ts";

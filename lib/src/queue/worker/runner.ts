@@ -1,6 +1,6 @@
 // The worker of one queue in this process: claims ahead, starts handlers as slots get free, settles what they came to.
 import { makeBell } from "../../engine/wake.ts";
-import type { SlotTable } from "../../engine/slots.ts";
+import type { SlotTable } from "../../engine/process/slots.ts";
 import type { Log } from "../../engine/log.ts";
 import { toMs } from "../../core/duration.ts";
 import type { HeldMessage, QueueRecord } from "../contract.ts";
@@ -47,7 +47,8 @@ export interface Runner {
 
 export const concurrencyDefault = 16;
 const claimMax = 500;
-const pollMs = 1000;
+// A notification wakes it, or the heartbeat, which looks once a second; after a claim that failed nobody might.
+const [idleMs, afterErrorMs] = [60_000, 1000];
 
 const attemptDepsOf = (deps: RunnerDeps, worker: WorkerDefinition, queue: QueueRecord): AttemptDeps => ({
   ...deps,
@@ -120,7 +121,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
         log.warn({ cause, queue: queue.name }, "could not claim; will try again");
         return -1;
       });
-      if (came <= 0 && !stopping) await bell.wait(pollMs * (0.9 + Math.random() * 0.2));
+      if (came <= 0 && !stopping) await bell.wait(came < 0 ? afterErrorMs : idleMs);
     }
   }
 

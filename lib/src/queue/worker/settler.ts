@@ -1,7 +1,7 @@
 // Writing what attempts came to: many of them in one commit, each told whether its own message moved.
 import { gatherer, type Gatherer } from "../../core/coalesce.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
-import { leaseMs } from "../../engine/presence.ts";
+import { leaseMs } from "../../engine/process/presence.ts";
 import { isTransient } from "../../pg/faults.ts";
 import type { QueueContext } from "../client/context.ts";
 import { wakeQueues } from "../client/context.ts";

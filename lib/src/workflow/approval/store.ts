@@ -1,4 +1,5 @@
 // Approvals as rows: one function a transition.
+import { inMs } from "../../engine/agenda.ts";
 import { statement } from "../../pg/database.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { Approval, Deciders, DecisionWord, ListOptions, NewApproval, Signature } from "./contract.ts";
@@ -238,11 +239,13 @@ const due = statement(
 export const takeDueApprovals = (tx: Runner, rowsMax: number) =>
   tx.run<{ id: string; lapsed: boolean }>(due, [rowsMax]);
 
-const next = statement(
-  `select ${ms("next_at - tuntas.now()")} as "inMs" from tuntas.approval where next_at is not null order by next_at limit 1`,
-);
+/** When an approval is next to escalate or to expire. */
+export const nextApprovalInstant =
+  "(select next_at from tuntas.approval where next_at is not null order by next_at limit 1)";
+
+const next = statement(`select ${inMs(nextApprovalInstant)} as "inMs"`);
 
 export async function nextApprovalMs(sql: Runner): Promise<number | null> {
-  const [row] = await sql.run<{ inMs: number }>(next);
-  return row ? Math.max(0, row.inMs) : null;
+  const { inMs } = (await sql.run<{ inMs: number | null }>(next))[0]!;
+  return inMs === null ? null : Math.max(0, inMs);
 }

@@ -45,9 +45,6 @@ export interface Tags {
   remove(arn: string, keys: readonly string[]): Promise<void>;
 }
 
-// Another process's task comes by notification; this is for one that was lost on the way.
-const lookAgainMs = 5000;
-
 const tokenForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 export function makeActivities(
@@ -115,7 +112,7 @@ export function makeActivities(
           const task = await claim(arn, workerName);
           const leftMs = until - performance.now();
           if (task || leftMs <= 0 || signal?.aborted) return task;
-          await bell.wait(Math.min(leftMs, lookAgainMs), signal);
+          await bell.wait(leftMs, signal);
         }
       } finally {
         bell.close();

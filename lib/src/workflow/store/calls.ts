@@ -1,4 +1,5 @@
 // Calls to the outside, and what the clock brings.
+import { inMs } from "../../engine/agenda.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 
@@ -105,15 +106,26 @@ const take = statement(
 
 export const takeDue = (sql: Runner, owner: string, limit: number) => sql.run<Due>(take, [owner, limit]);
 
-const nextDue = statement(
-  `select extract(epoch from due - tuntas.now())::float8 * 1000 as "inMs",
-     extract(epoch from tuntas.now())::float8 * 1000 as "nowMs" from tuntas.workflow_due order by due limit 1`,
-);
+/** When the next timer, timeout or heartbeat ends. */
+export const nextDueInstant = "(select due from tuntas.workflow_due order by due limit 1)";
+
+const nextDue = statement(`select ${inMs(nextDueInstant)} as "inMs"`);
 
 export async function nextDueMs(sql: Runner): Promise<number | null> {
-  const [row] = await sql.run<{ inMs: number }>(nextDue);
-  return row ? Math.max(0, row.inMs) : null;
+  const { inMs } = (await sql.run<{ inMs: number | null }>(nextDue))[0]!;
+  return inMs === null ? null : Math.max(0, inMs);
 }
+
+/** Tasks of these revisions that no process has. */
+export const offeredTasks = `exists (select from tuntas.workflow_call where owner_id is null and pool = any($given))`;
+
+/** Of these executions, one at least awaits nothing any more. */
+export const strayTasks = `exists (select from unnest($given) as e
+  where not exists (select from tuntas.workflow_call c where c.execution_id = e))`;
+
+/** Of these activities, those that have a task for a worker. */
+export const offeredActivities = `array(select a from unnest($given) as a where exists (
+  select from tuntas.workflow_call c where c.activity_arn = a and c.owner_id is null and not c.started))`;
 
 const giveBack = statement(
   `update tuntas.workflow_due set due = tuntas.now(), taken_by = null where taken_by = any($1::bigint[])`,

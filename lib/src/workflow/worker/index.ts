@@ -60,7 +60,17 @@ export interface WorkflowWorker extends Takeover {
   close(): Promise<void>;
 }
 
-export const activityKey = (arn: string): string => `activity:${arn}`;
+const activityPrefix = "activity:";
+
+export const activityKey = (arn: string): string => `${activityPrefix}${arn}`;
+
+/** The activities whose workers sleep until there is a task. */
+export const sleepingActivities = (waker: Waker): string[] =>
+  waker
+    .asleep()
+    .filter((key) => key.startsWith(activityPrefix))
+    .map((key) => key.slice(activityPrefix.length));
+
 export { ownKey };
 
 /** Tokens are derived with a secret that is there once the worker is open. */

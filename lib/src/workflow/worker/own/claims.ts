@@ -21,8 +21,6 @@ export interface Claims {
   close(): void;
 }
 
-const lookAgainMs = 5000;
-
 export function makeClaims({ waker, key, room, claim, begin, onError }: ClaimsOptions): Claims {
   let looking = false;
   let closed = false;
@@ -51,7 +49,6 @@ export function makeClaims({ waker, key, room, claim, begin, onError }: ClaimsOp
   }
 
   const unsubscribe = waker.subscribe(key, look);
-  const timer = setInterval(look, lookAgainMs).unref();
 
   return {
     look,
@@ -59,7 +56,6 @@ export function makeClaims({ waker, key, room, claim, begin, onError }: ClaimsOp
     close() {
       closed = true;
       unsubscribe();
-      clearInterval(timer);
     },
   };
 }

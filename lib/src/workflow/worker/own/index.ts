@@ -29,6 +29,8 @@ export interface OwnRuns extends Own {
   cancelAll(executionId: string): void;
   /** What runs here, by execution and key. */
   running(): { readonly executionId: string; readonly key: string }[];
+  /** The revisions whose tasks are carried out here. */
+  pools(): string[];
   /** Looks for tasks that nobody has. */
   look(): void;
   /** Drops everything: it belongs to other processes now. */
@@ -185,6 +187,7 @@ export function makeOwnRuns(options: OwnOptions): OwnRuns {
     running: () =>
       [...running].flatMap(([executionId, own]) => Array.from(own.keys(), (key) => ({ executionId, key }))),
     look: claims.look,
+    pools: places.revisions,
     abandon: () => void abandonAll("lost"),
     drain,
     async close() {

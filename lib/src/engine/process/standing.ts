@@ -1,5 +1,5 @@
 // This process's place among the others, kept through losses: one that was taken for dead registers again.
-import type { Log } from "./log.ts";
+import type { Log } from "../log.ts";
 import type { Presence } from "./presence.ts";
 
 const standAgainMs = 500;

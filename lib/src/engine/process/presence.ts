@@ -3,8 +3,9 @@
 // for others that have died and for what is due next, so that an idle process costs one statement a second.
 import { hostname } from "node:os";
 import { Worker } from "node:worker_threads";
-import type { Database } from "../pg/database.ts";
-import { statement } from "../pg/database.ts";
+import type { Database } from "../../pg/database.ts";
+import { statement } from "../../pg/database.ts";
+import { agendaColumns, givenNow, type Agendum } from "../agenda.ts";
 import type { SlotTable } from "./slots.ts";
 
 export interface PresenceOptions {
@@ -15,8 +16,9 @@ export interface PresenceOptions {
   readonly releaseText: string;
   /** Text of the statement that then frees their FIFO groups. */
   readonly refreshText: string;
+  /** What the rooms want to know at each beat. */
+  readonly agenda: readonly Agendum[];
   readonly onDead: (processIds: string[]) => void;
-  readonly onNextDue: (inMs: number) => void;
   /** We were taken for dead: nothing that this process holds is its own any more. */
   readonly onLost: (reason: string) => void;
 }
@@ -37,12 +39,21 @@ export interface HeartbeatData {
   readonly slots: SharedArrayBuffer;
   readonly releaseText: string;
   readonly refreshText: string;
+  /** The agenda's columns of the beat's statement, and their parameters at the start. */
+  readonly agendaColumns: string;
+  readonly given: unknown[];
 }
+
+export type HeartbeatOrder =
+  { readonly kind: "give"; readonly given: unknown[] } | { readonly kind: "close" };
 
 export type HeartbeatReport =
   | { readonly kind: "ready" }
-  | { readonly kind: "beat"; readonly dead: string[]; readonly nextDueMs: number | null }
+  | { readonly kind: "beat"; readonly dead: string[]; readonly answers: unknown[] }
   | { readonly kind: "lost"; readonly reason: string };
+
+/** The beat's own parameters, before those of the agenda. */
+const beatParameters = 2;
 
 export const heartbeatIntervalMs = 1000;
 /** How long a process that the database does not hear of is still believed to live. */
@@ -60,13 +71,19 @@ const unregister = statement(
 
 // Workers cannot load TypeScript; in the tests this file is TypeScript and the thread comes from the build.
 const threadFile = new URL(
-  import.meta.url.endsWith(".ts") ? "../../dist/engine/heartbeat.js" : "./heartbeat.js",
+  import.meta.url.endsWith(".ts") ? "../../../dist/engine/process/heartbeat.js" : "./heartbeat.js",
   import.meta.url,
 );
 
 interface Thread {
   readonly worker: Worker;
   readonly exited: Promise<void>;
+}
+
+/** Tells the thread what to ask with at its next beat. */
+function give(thread: Worker, agenda: readonly Agendum[]): void {
+  const given = givenNow(agenda);
+  if (given.length > 0) thread.postMessage({ kind: "give", given } satisfies HeartbeatOrder);
 }
 
 async function startThread(options: PresenceOptions, processId: string): Promise<Thread> {
@@ -81,6 +98,8 @@ async function startThread(options: PresenceOptions, processId: string): Promise
     slots: slots.shared,
     releaseText: database.prepare({ name: "release", text: options.releaseText }).text,
     refreshText: database.prepare({ name: "refresh", text: options.refreshText }).text,
+    agendaColumns: agendaColumns(options.agenda, beatParameters),
+    given: givenNow(options.agenda),
   };
   const thread = new Worker(threadFile, { workerData: data, name: "tuntas-heartbeat" });
   thread.unref();
@@ -93,7 +112,8 @@ async function startThread(options: PresenceOptions, processId: string): Promise
         reject(new Error(report.reason));
       } else {
         if (report.dead.length > 0) options.onDead(report.dead);
-        if (report.nextDueMs !== null) options.onNextDue(report.nextDueMs);
+        options.agenda.forEach(({ hear }, index) => hear(report.answers[index]));
+        give(thread, options.agenda);
       }
     });
     thread.on("error", (cause) => {
@@ -125,7 +145,7 @@ export async function startPresence(options: PresenceOptions): Promise<Presence>
     processId,
     async close() {
       clearInterval(pulse);
-      thread.worker.postMessage("close");
+      thread.worker.postMessage({ kind: "close" } satisfies HeartbeatOrder);
       await thread.exited;
       await database.run(unregister, [processId]).catch(() => undefined);
     },

@@ -1,8 +1,9 @@
 // The heartbeat thread. It has a connection of its own and nothing else to do, so no handler can keep it from beating.
-// It beats for the process; for an event loop that is blocked it gives back what that loop will not get to.
+// It beats for the process, asks what the rooms want to know, and looks for the dead, all in one statement a second.
+// For an event loop that is blocked it gives back what that loop will not get to.
 import { parentPort, workerData } from "node:worker_threads";
 import pg from "pg";
-import type { HeartbeatData, HeartbeatReport } from "./presence.ts";
+import type { HeartbeatData, HeartbeatOrder, HeartbeatReport } from "./presence.ts";
 import { readPulse, reclaimStuck, viewSlots, type Stuck } from "./slots.ts";
 
 const data = workerData as HeartbeatData;
@@ -13,24 +14,22 @@ const report = (message: HeartbeatReport): void => port.postMessage(message);
 /** The event loop counts as blocked after this long without a pulse (it pulses five times a second). */
 const blockedMs = 3000;
 
+const inSchema = (text: string): string => text.replaceAll(/\btuntas\./g, `${data.schema}.`);
+
 const lockName = `hashtextextended('tuntas process ${data.schema} ' || $1, 0)`;
 
 // Two checkers may meet on one dead process's lock; the loser sees it as alive for one round.
-const beat = `with beat as (
+const beatText = inSchema(`with beat as (
     update tuntas.process set heartbeat_at = tuntas.now(), expires_at = tuntas.now() + make_interval(secs => $2)
     where id = $1 returning id
   )
   select (select count(*)::int from beat) as alive,
     array(select p.id::text from tuntas.process p where p.id <> $1
-      and (p.expires_at < tuntas.now() or (p.lock_key is not null and pg_try_advisory_xact_lock(p.lock_key)))) as dead,
-    extract(epoch from least(
-      (select due from tuntas.delayed order by due limit 1),
-      (select expires_at from tuntas.in_flight where expires_at is not null order by expires_at limit 1),
-      (select due from tuntas.workflow_due order by due limit 1),
-      (select next_at from tuntas.approval where next_at is not null order by next_at limit 1)) - tuntas.now())::float8 * 1000 as "nextDueMs"`;
+      and (p.expires_at < tuntas.now() or (p.lock_key is not null and pg_try_advisory_xact_lock(p.lock_key)))) as dead
+      ${data.agendaColumns}`);
 
-const inSchema = (text: string): string => text.replaceAll(/\btuntas\./g, `${data.schema}.`);
-const beatText = inSchema(beat);
+/** What the rooms' columns are to be given, as the process last told it. */
+let given = data.given;
 
 async function connect(): Promise<pg.Client> {
   const client = new pg.Client({
@@ -102,13 +101,18 @@ function releaseValues(stuck: readonly Stuck[]): unknown[] {
 }
 
 async function round(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query(beatText, [data.processId, data.leaseMs / 1000]);
-  const { alive, dead, nextDueMs } = rows[0] as { alive: number; dead: string[]; nextDueMs: number | null };
+  const { rows } = await client.query({
+    text: beatText,
+    values: [data.processId, data.leaseMs / 1000, ...given],
+    ...(!data.pooled && { name: "tuntas_beat" }),
+    rowMode: "array",
+  });
+  const [alive, dead, ...answers] = rows[0] as unknown as [number, string[], ...unknown[]];
   if (alive === 0) {
     report({ kind: "lost", reason: "another process took this one for dead" });
     return false;
   }
-  report({ kind: "beat", dead, nextDueMs });
+  report({ kind: "beat", dead, answers });
   await rescue(client);
   return true;
 }
@@ -127,9 +131,12 @@ async function main(): Promise<void> {
       };
     });
   let missedSince: number | undefined;
-  port.on("message", () => {
-    closing = true;
-    sleepDone?.();
+  port.on("message", (order: HeartbeatOrder) => {
+    if (order.kind === "give") given = order.given;
+    else {
+      closing = true;
+      sleepDone?.();
+    }
   });
   while (!closing) {
     try {
@@ -149,8 +156,8 @@ async function main(): Promise<void> {
         break;
       }
     }
-    // A little jitter, so that many processes do not beat in step.
-    const pauseMs = client ? data.intervalMs * (0.9 + Math.random() * 0.2) : 250;
+    // A little jitter, so that many processes do not beat in step; never more than one beat an interval.
+    const pauseMs = client ? data.intervalMs * (1 + Math.random() * 0.2) : 250;
     if (!closing) await pause(pauseMs);
   }
   await client?.end().catch(() => undefined);

@@ -1,0 +1,39 @@
+// What the workflow room asks at each beat: when a timer ends; whether an activity that a worker waits for, or a workflow
+// whose tasks are carried out here, has a task; and whether what runs here was ended by another process.
+import { dueAgendum, type Agendum } from "../engine/agenda.ts";
+import type { Waker } from "../engine/wake.ts";
+import { nextDueInstant, offeredActivities, offeredTasks, strayTasks } from "./store/calls.ts";
+import { activityKey, sleepingActivities } from "./worker/index.ts";
+import type { WorkflowWorker } from "./worker/index.ts";
+
+const runningMax = 500;
+
+export interface WorkflowAgendaParts {
+  readonly waker: Waker;
+  readonly worker: Pick<WorkflowWorker, "due" | "own">;
+  /** Something that runs here may have ended elsewhere. */
+  readonly onStray: () => void;
+}
+
+export function workflowAgenda({ waker, worker, onStray }: WorkflowAgendaParts): Agendum[] {
+  const { due, own } = worker;
+  const running = () => own.running().map(({ executionId }) => executionId);
+  return [
+    dueAgendum(nextDueInstant, due.note),
+    {
+      ask: offeredActivities,
+      given: { type: "text[]", read: () => sleepingActivities(waker) },
+      hear: (arns) => (arns as string[]).forEach((arn) => waker.wake(activityKey(arn))),
+    },
+    {
+      ask: offeredTasks,
+      given: { type: "bigint[]", read: own.pools },
+      hear: (offered) => offered === true && own.look(),
+    },
+    {
+      ask: strayTasks,
+      given: { type: "bigint[]", read: () => running().slice(0, runningMax) },
+      hear: (stray) => stray === true && onStray(),
+    },
+  ];
+}

@@ -13,8 +13,9 @@ export interface DeadFilter {
   readonly messageIds?: readonly string[];
 }
 
-/** What an operation came to, or that it goes on; how far it is stands on the record. */
-export type Operated = OperationReport | { readonly status: "running"; readonly selected: number };
+/** What an operation came to, or that it goes on under this id. */
+export type Operated =
+  OperationReport | { readonly status: "running"; readonly selected: number; readonly operation: string };
 
 export interface DeadLetterReads {
   "dead.groups": {

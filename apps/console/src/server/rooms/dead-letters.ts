@@ -1,7 +1,7 @@
 // Dead letters: causes, messages, and the two ways on. A dry run counts; the real one runs on where it takes long.
-import { setTimeout as sleep } from "node:timers/promises";
+import type { StartOptions } from "tuntas/operation";
 import { defaultScope, type TriageFilter } from "tuntas/queue";
-import type { DeadLetterActs, DeadLetterReads, Operated, OperationReport } from "../../api/index.ts";
+import type { DeadLetterActs, DeadLetterReads, Operated } from "../../api/index.ts";
 import { consoleErrors } from "../../contract.ts";
 import type { Fields } from "../fields.ts";
 import { makeMasking } from "../masking.ts";
@@ -9,7 +9,7 @@ import type { ActsOf, Needs, ReadsOf } from "../needs.ts";
 import { paged } from "./queues.ts";
 
 const pageMax = 100;
-/** So long an act is waited for; what takes longer goes on, and its progress stands on the record. */
+/** So long an act is waited for; what takes longer goes on, and shows how far it is among the operations. */
 const patienceMs = 4000;
 
 const places = ["dead", "quarantined"] as const;
@@ -55,19 +55,17 @@ export function deadLetterReads(needs: Needs): ReadsOf<keyof DeadLetterReads> {
   };
 }
 
-/** The report, or that it still runs. Whatever it comes to later is on the record, and in the log if it fails. */
-async function within(
-  needs: Needs,
-  operation: Promise<OperationReport>,
-  selected: number,
-): Promise<Operated> {
-  const patience = new AbortController();
-  const running = sleep(patienceMs, { status: "running", selected } as const, {
-    ref: false,
-    signal: patience.signal,
-  }).catch(() => ({ status: "running", selected }) as const);
-  operation.catch((cause: unknown) => needs.platform.log.warn({ cause }, "an operation failed"));
-  return Promise.race([operation, running]).finally(() => patience.abort());
+/** Begins an operation, which any process carries out to its end; answers what it came to, or that it still runs. */
+async function operate({ platform: { operations } }: Needs, options: StartOptions): Promise<Operated> {
+  const selection = JSON.parse(JSON.stringify(options.selection)) as unknown;
+  const { operation } = await operations.start({ ...options, selection });
+  const { id, state, selected, done, skipped, failure } = await operations.settled(
+    operation.id,
+    AbortSignal.timeout(patienceMs),
+  );
+  if (failure !== null && state === "failed") throw consoleErrors.error("TUNTAS_CONSOLE_REQUEST", failure);
+  if (state !== "completed" && state !== "aborted") return { status: "running", selected, operation: id };
+  return { status: state, auditId: id, selected, moved: done, skipped, forbidden: [] };
 }
 
 export function deadLetterActs(needs: Needs): ActsOf<keyof DeadLetterActs> {
@@ -88,7 +86,16 @@ export function deadLetterActs(needs: Needs): ActsOf<keyof DeadLetterActs> {
         };
         const plan = await triage.replay(defaultScope, { ...options, dryRun: true });
         if (body.flag("dryRun")) return plan;
-        return within(needs, triage.replay(defaultScope, options), plan.selected);
+        const { filter, effectChecked, actor, reason, perSecond, skipForbidden } = options;
+        return operate(needs, {
+          kind: "replay",
+          selection: { filter, effectChecked, to: target },
+          expected: plan.selected,
+          actor,
+          reason,
+          perSecond,
+          skipForbidden,
+        });
       },
     },
     "dead.reject": {
@@ -102,7 +109,14 @@ export function deadLetterActs(needs: Needs): ActsOf<keyof DeadLetterActs> {
         };
         const plan = await triage.reject(defaultScope, { ...options, dryRun: true });
         if (body.flag("dryRun")) return plan;
-        return within(needs, triage.reject(defaultScope, options), plan.selected);
+        const { filter, code, actor, reason } = options;
+        return operate(needs, {
+          kind: "reject",
+          selection: { filter, code },
+          expected: plan.selected,
+          actor,
+          reason,
+        });
       },
     },
   };

@@ -1,4 +1,5 @@
 import type { Operated } from "../../../api/index.ts";
+import { Link } from "wouter";
 import { countText } from "../../furniture/count.tsx";
 
 /** What an operation would do, does, or came to, in one sentence each. */
@@ -6,8 +7,8 @@ export function Report({ report, verb }: { readonly report: Operated; readonly v
   if (report.status === "running")
     return (
       <p>
-        It runs, for {countText(report.selected)} messages; how far it is stands in the audit. Closing this
-        does not end it.
+        It runs, for {countText(report.selected)} messages, and goes on when this is closed:{" "}
+        <Link href={`/operations?operation=${report.operation}`}>how far it is</Link>.
       </p>
     );
   if (report.status === "planned")

@@ -50,5 +50,4 @@ const expire = statement(
 );
 
 /** Removes messages past their queue's retention, dead letters too; up to 1000. */
-export const removeExpired = (sql: Runner) =>
-  sql.run<{ queueId: number; groupId: string | null }>(expire);
+export const removeExpired = (sql: Runner) => sql.run<{ queueId: number; groupId: string | null }>(expire);

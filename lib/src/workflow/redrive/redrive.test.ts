@@ -110,7 +110,7 @@ describe("an inspection", () => {
       code: "TUNTAS_REDRIVE_FORBIDDEN",
       message: expect.stringContaining("effect settle"),
     });
-    const [{ id }] = (await redrives().inspect(arn)).effects as [{ id: string }];
+    const [{ id }] = (await redrives().inspect(arn)).effects as unknown as [{ id: string }];
     await settleByHand(kit.platform.database, id, {
       finding: { state: "absent" },
       by: "ada",

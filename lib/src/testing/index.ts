@@ -1,5 +1,6 @@
 // The kit for tests that want the real thing: a platform in a schema of its own on a real PostgreSQL, and its clock.
 import { randomBytes } from "node:crypto";
+import pg from "pg";
 import { attachEmbedded } from "../pg/embedded/index.ts";
 import { openPlatform, type Platform, type PlatformOptions } from "../platform.ts";
 
@@ -62,12 +63,27 @@ export async function testPlatform(options: TestPlatformOptions = {}): Promise<T
       }
     },
     async [Symbol.asyncDispose]() {
-      for (const each of opened.slice(1).toReversed()) await each.close();
-      if (!options.keep) await onServer(platform, `drop schema if exists ${schema} cascade`);
-      await platform.close();
+      for (const each of opened.toReversed()) await each.close();
+      if (!options.keep) await dropSchema(databaseUrl, schema);
       await embedded?.detach();
     },
   };
+}
+
+/** Ends the sessions that hold locks in the schema: of processes that a test has killed or left behind. */
+const endHolders = `select pg_terminate_backend(l.pid) from pg_locks l join pg_class c on c.oid = l.relation
+  where c.relnamespace = $1::regnamespace and l.pid <> pg_backend_pid()`;
+
+async function dropSchema(databaseUrl: string, schema: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query("set lock_timeout = '5s'");
+  const drop = () => client.query(`drop schema if exists ${schema} cascade`);
+  await drop().catch(async () => {
+    await client.query(endHolders, [schema]);
+    await drop();
+  });
+  await client.end();
 }
 
 async function onServer(platform: Platform, text: string): Promise<void> {

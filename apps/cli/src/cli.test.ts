@@ -120,7 +120,7 @@ test("Q-15, Q-16, Q-18, Q-20, W-41: dead letters are listed, explained, refused,
   const refused = await home.run(["dlq", "replay", "--queue", "orders", "--reason", "x"]);
   expect(refused).toMatchObject({
     status: 1,
-    stderr: expect.stringMatching(/TUNTAS_REPLAY_FORBIDDEN: .*closed case/),
+    stderr: expect.stringMatching(/TUNTAS_OPERATION_FORBIDDEN: .*closed case/),
   });
   expect((await home.run(["dlq", "replay", "--reason", "x"])).status).toBe(2);
   const replay = [
@@ -143,7 +143,7 @@ test("Q-15, Q-16, Q-18, Q-20, W-41: dead letters are listed, explained, refused,
   expect((await home.json(replay)).document).toMatchObject({ status: "completed", moved: 1 });
   expect((await home.run(replay)).status).toBe(1);
   expect((await home.run(["message", "show", messageId])).stdout).toMatch(
-    /NO_CONSUMER[^]*dlq\.replay\.slice by ada: it is back/,
+    /NO_CONSUMER[^]*operation\.replay by ada: it is back/,
   );
 
   const reject = ["dlq", "reject", "--queue", "orders", "--reason", "too late"];

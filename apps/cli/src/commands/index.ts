@@ -35,6 +35,12 @@ import { messageExplain, messageShow } from "./message/explain.ts";
 import { messagePeek } from "./message/peek.ts";
 import { messageReceive } from "./message/receive.ts";
 import { messageSend } from "./message/send.ts";
+import { operationList } from "./operation/list.ts";
+import { operationPreview } from "./operation/preview.ts";
+import { operationRate } from "./operation/rate.ts";
+import { operationWords } from "./operation/say.ts";
+import { operationShow } from "./operation/show.ts";
+import { operationStart } from "./operation/start.ts";
 import { outboxDiscard } from "./outbox/discard.ts";
 import { outboxList } from "./outbox/list.ts";
 import { outboxRetry } from "./outbox/retry.ts";
@@ -91,6 +97,12 @@ export const commands: readonly Command[] = [
   dlqShow,
   dlqReplay,
   dlqReject,
+  operationList,
+  operationShow,
+  operationPreview,
+  operationStart,
+  ...operationWords,
+  operationRate,
   workflowList,
   workflowDescribe,
   workflowHistory,

@@ -9,6 +9,8 @@ import type { ItemResult, OperationItem, OperationKind } from "../contract.ts";
 interface DeadLetterSelection {
   readonly scope?: Scope;
   readonly filter: TriageFilter;
+  /** At most so many, the oldest first. */
+  readonly limit?: number;
 }
 
 export interface ReplaySelection extends DeadLetterSelection {
@@ -61,7 +63,10 @@ function makeReplay(queues: Queues): OperationKind<ReplaySelection, Item> {
     name: "replay",
     async survey(selection) {
       const { scope = defaultScope, filter } = selection;
-      const found = await deadLetters.survey(scope, filter, await termsOf(selection));
+      const found = await deadLetters.survey(scope, filter, {
+        terms: await termsOf(selection),
+        limit: selection.limit,
+      });
       return { ...found, selection: { ...selection, filter: found.filter } };
     },
     page: (selection, after, limit) => pageOf(queues, selection, [after, limit]),
@@ -105,7 +110,7 @@ function makeReject(queues: Queues): OperationKind<RejectSelection, Item> {
     name: "reject",
     async survey(selection) {
       const { scope = defaultScope, filter } = selection;
-      const found = await deadLetters.survey(scope, filter);
+      const found = await deadLetters.survey(scope, filter, { limit: selection.limit });
       return { ...found, selection: { ...selection, filter: found.filter } };
     },
     page: (selection, after, limit) => pageOf(queues, selection, [after, limit]),

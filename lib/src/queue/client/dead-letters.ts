@@ -20,6 +20,13 @@ export interface ReplayTerms {
   readonly effectChecked?: boolean | undefined;
 }
 
+export interface SurveyOptions {
+  /** Where they are to be replayed; where they are to be rejected, nothing is forbidden. */
+  readonly terms?: ReplayTerms | undefined;
+  /** At most so many, the oldest first: the survey names them. */
+  readonly limit?: number | undefined;
+}
+
 export interface DeadLetterSurvey {
   /** With its end in time: what fails later is not part of it. */
   readonly filter: TriageFilter;
@@ -37,8 +44,7 @@ export interface DeadLetterResult {
 }
 
 export interface DeadLetters {
-  /** `terms` where they are to be replayed; where they are to be rejected, nothing is forbidden. */
-  survey(scope: Scope, filter: TriageFilter, terms?: ReplayTerms): Promise<DeadLetterSurvey>;
+  survey(scope: Scope, filter: TriageFilter, options?: SurveyOptions): Promise<DeadLetterSurvey>;
   /** In the order of the ids, so that what dies again meanwhile is not taken twice. */
   page(scope: Scope, filter: TriageFilter, after: string, limit: number): Promise<DeadLetter[]>;
   replayIn(tx: Tx, items: readonly DeadLetter[], terms: ReplayTerms): Promise<DeadLetterResult[]>;
@@ -49,6 +55,7 @@ export interface DeadLetters {
 }
 
 const sampleMax = 10;
+const pageMax = 100_000;
 const unsettledRule = "nobody knows what became of a side effect";
 
 /** The reason that forbids to replay it; undefined where none does. */
@@ -83,7 +90,27 @@ const refused = (item: DeadLetter, reason: string): DeadLetterResult => ({
 export function makeDeadLetters(context: QueueContext): DeadLetters {
   const { database } = context;
 
-  async function survey(scope: Scope, wanted: TriageFilter, terms?: ReplayTerms): Promise<DeadLetterSurvey> {
+  /** The same selection, with the oldest of what is allowed by name. */
+  async function limited(
+    scope: Scope,
+    { filter, ...found }: DeadLetterSurvey,
+    { terms, limit = Infinity }: SurveyOptions,
+  ): Promise<DeadLetterSurvey> {
+    if (found.count <= limit) return { ...found, filter };
+    const page = { after: "0", limit: pageMax, forbiddenToo: terms === undefined };
+    const all = await store.findCandidates(database, scope, filter, page);
+    const allowed = all.filter((item) => !terms || whyNot(item, terms) === undefined);
+    const settled = terms ? await settledOf(database, allowed) : allowed;
+    const messageIds = settled.slice(0, limit).map((item) => item.messageId);
+    return { ...found, filter: { ...filter, messageIds }, count: messageIds.length };
+  }
+
+  async function survey(
+    scope: Scope,
+    wanted: TriageFilter,
+    options: SurveyOptions = {},
+  ): Promise<DeadLetterSurvey> {
+    const { terms } = options;
     const { filter, tally } = await select(context, scope, wanted);
     const counts = new Map<string | undefined, number>();
     const add = (rule: string | undefined, count: number) =>
@@ -97,12 +124,8 @@ export function makeDeadLetters(context: QueueContext): DeadLetters {
     const page = { after: "0", limit: sampleMax, forbiddenToo: terms === undefined };
     const sample = await store.findCandidates(database, scope, filter, page);
     const forbidden = [...counts].flatMap(([rule, count]) => (rule === undefined ? [] : [{ rule, count }]));
-    return {
-      filter,
-      count: counts.get(undefined) ?? 0,
-      forbidden,
-      sample: sample.map((item) => item.messageId),
-    };
+    const named = sample.map((item) => item.messageId);
+    return limited(scope, { filter, count: counts.get(undefined) ?? 0, forbidden, sample: named }, options);
   }
 
   async function replayIn(

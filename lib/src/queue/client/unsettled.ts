@@ -34,7 +34,10 @@ export async function findUnsettled(
 }
 
 /** What of a slice may be replayed at this moment. */
-export async function settledOf(tx: Tx, slice: readonly Candidate[]): Promise<readonly Candidate[]> {
+export async function settledOf(
+  tx: Tx | Database,
+  slice: readonly Candidate[],
+): Promise<readonly Candidate[]> {
   const ids = slice.map((item) => item.messageId);
   const unsettled = new Set(await unknownCallers(tx, ids));
   return slice.filter((item) => !unsettled.has(item.messageId));

@@ -1,8 +1,9 @@
 import type { Command } from "../../command.ts";
 import { cliErrors } from "../../errors.ts";
 import { actorOf, scopeOf, withPlatform } from "../../session.ts";
+import { settle } from "../operation/start.ts";
 import { checkQueue, operationOptions, selectionOf } from "./filter.ts";
-import { abortOnInterrupt, answerOf } from "./report.ts";
+import { ended, planned } from "./report.ts";
 
 export const dlqReject: Command = {
   name: "dlq reject",
@@ -22,17 +23,18 @@ export const dlqReject: Command = {
   ],
   no: "nothing was selected, or it was aborted (Ctrl-C)",
   async run(call) {
-    const filter = selectionOf(call);
-    const reason = call.required("reason");
+    const [limit, code] = [call.count("limit"), call.text("as")];
+    const selection = { scope: scopeOf(call), filter: selectionOf(call), limit, code };
+    const act = { actor: actorOf(call), reason: call.required("reason") };
     const dryRun = call.flag("dry-run");
     if (!dryRun && !call.flag("yes"))
       throw cliErrors.error("TUNTAS_CLI_UNCONFIRMED", "`tuntas dlq reject` ends messages for good");
-    const limit = call.count("limit");
     return withPlatform(async (platform) => {
-      const { triage } = platform.queues;
       await checkQueue(platform, call);
-      const act = { filter, reason, limit, dryRun, actor: actorOf(call), signal: abortOnInterrupt() };
-      return answerOf(await triage.reject(scopeOf(call), { ...act, code: call.text("as") }), "rejected");
+      const { operations } = platform;
+      if (dryRun) return planned(await operations.preview("reject", selection), "rejected");
+      const { operation } = await operations.start({ kind: "reject", selection, ...act });
+      return ended(await settle(platform, operation), "rejected");
     });
   },
 };

@@ -1,7 +1,8 @@
 import type { Command } from "../../command.ts";
 import { actorOf, findQueue, scopeOf, withPlatform } from "../../session.ts";
+import { settle } from "../operation/start.ts";
 import { checkQueue, operationOptions, selectionOf } from "./filter.ts";
-import { abortOnInterrupt, answerOf } from "./report.ts";
+import { ended, planned } from "./report.ts";
 
 export const dlqReplay: Command = {
   name: "dlq replay",
@@ -29,27 +30,24 @@ export const dlqReplay: Command = {
   ],
   no: "a rule forbids it, nothing was selected, or it was aborted (Ctrl-C)",
   async run(call) {
-    const filter = selectionOf(call);
-    const reason = call.required("reason");
+    const [scope, to, limit] = [scopeOf(call), call.text("to"), call.count("limit")];
+    const selection = {
+      scope,
+      filter: selectionOf(call),
+      to,
+      limit,
+      effectChecked: call.flag("effect-checked"),
+    };
+    const act = { actor: actorOf(call), reason: call.required("reason") };
     const perSecond = call.count("per-second");
-    const limit = call.count("limit");
     return withPlatform(async (platform) => {
-      const { triage } = platform.queues;
       await checkQueue(platform, call);
-      const to = call.text("to");
-      const report = await triage.replay(scopeOf(call), {
-        filter,
-        reason,
-        perSecond,
-        limit,
-        actor: actorOf(call),
-        signal: abortOnInterrupt(),
-        destination: to === undefined ? undefined : await findQueue(platform, scopeOf(call), to),
-        dryRun: call.flag("dry-run"),
-        effectChecked: call.flag("effect-checked"),
-        skipForbidden: call.flag("skip-forbidden"),
-      });
-      return answerOf(report, "replayed");
+      if (to !== undefined) await findQueue(platform, scope, to);
+      const { operations } = platform;
+      if (call.flag("dry-run")) return planned(await operations.preview("replay", selection), "replayed");
+      const skipForbidden = call.flag("skip-forbidden");
+      const options = { kind: "replay", selection, perSecond, skipForbidden, ...act };
+      return ended(await settle(platform, (await operations.start(options)).operation), "replayed");
     });
   },
 };

@@ -1,27 +1,40 @@
-// What an operation upon dead letters came to, for a person.
-import type { OperationReport } from "tuntas/queue";
+// What an operation upon dead letters would come to, and what it came to, for a person.
+import type { Operation, Survey } from "tuntas/operation";
 import type { Answer } from "../../command.ts";
 import { plural } from "../../render.ts";
 
-export function answerOf(report: OperationReport, done: string): Answer {
-  const { status, selected, moved, skipped, forbidden, auditId } = report;
+export function planned({ count, forbidden, sample }: Survey<unknown>, done: string): Answer {
   const lines = [
-    status === "planned"
-      ? `would have ${done} ${plural(selected, "message")}`
-      : `${status}: ${done} ${moved} of ${plural(selected, "message")}`,
-    ...(skipped > 0 ? [`${skipped} were moved or received by somebody else meanwhile`] : []),
-    ...forbidden.map(
-      ({ queue, code, rule, count }) => `forbidden: ${count} of ${queue} with ${code} (rule: ${rule})`,
-    ),
-    ...(auditId === null ? [] : [`on the record as ${auditId}`]),
+    `would have ${done} ${plural(count, "message")}`,
+    ...forbidden.map((each) => `forbidden: ${each.count} (rule: ${each.rule})`),
   ];
-  const isNo = status === "aborted" || selected === 0 || (status === "planned" && forbidden.length > 0);
-  return { document: report, text: lines.join("\n"), status: isNo ? 1 : 0 };
+  return {
+    document: {
+      status: "planned",
+      operationId: null,
+      selected: count,
+      moved: 0,
+      skipped: 0,
+      forbidden,
+      sample,
+    },
+    text: lines.join("\n"),
+    status: count === 0 || forbidden.length > 0 ? 1 : 0,
+  };
 }
 
-/** Aborts at the first Ctrl-C, after the slice that runs; a second one ends the process as usual. */
-export function abortOnInterrupt(): AbortSignal {
-  const controller = new AbortController();
-  process.once("SIGINT", () => controller.abort());
-  return controller.signal;
+export function ended(operation: Operation, word: string): Answer {
+  const { id, state, selected, done, refused, skipped, failure } = operation;
+  const lines = [
+    `${state}: ${word} ${done} of ${plural(selected, "message")}`,
+    ...(skipped > 0 ? [`${skipped} were moved or received by somebody else meanwhile`] : []),
+    ...(refused > 0 ? [`${refused} were refused; why: tuntas operation show ${id} --outcome refused`] : []),
+    ...(failure === null ? [] : [failure]),
+    `on the record as operation ${id}`,
+  ];
+  return {
+    document: { status: state, operationId: id, selected, moved: done, skipped, refused },
+    text: lines.join("\n"),
+    status: state === "completed" ? 0 : 1,
+  };
 }

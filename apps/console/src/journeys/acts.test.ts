@@ -193,7 +193,7 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", () => {
     const body = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
     await send("legacy-import", body);
     const page = await browser.visit("/console/queues/legacy-import");
-    await page.getByText("<img src=x").click();
+    await page.getByText("<img src=x").first().click();
     await page.getByLabel("Body", { exact: true }).getByText("<script>").waitFor();
     await page.goto(`${shop.url}/console/queues/${encodeURIComponent("<script>1</script>")}`);
     await page.getByText(/TUNTAS_QUEUE_MISSING/).waitFor();

@@ -10,6 +10,7 @@ import type { QueueActs, QueueReads } from "./queues.ts";
 import type { RecordReads } from "./record.ts";
 import type { SafetyActs, SafetyReads } from "./safety.ts";
 import type { SeriesReads } from "./series.ts";
+import type { WorkflowActs, WorkflowReads } from "./workflows.ts";
 
 export type * from "./alarms.ts";
 export type * from "./approvals.ts";
@@ -22,6 +23,7 @@ export type * from "./record.ts";
 export type * from "./safety.ts";
 export type * from "./series.ts";
 export type * from "./session.ts";
+export type * from "./workflows.ts";
 
 export interface Reads
   extends
@@ -32,11 +34,13 @@ export interface Reads
     DeadLetterReads,
     SafetyReads,
     RecordReads,
-    SeriesReads {
+    SeriesReads,
+    WorkflowReads {
   home: { query: None; answer: HomeView };
 }
 
-export interface Acts extends OperationActs, AlarmActs, ApprovalActs, QueueActs, DeadLetterActs, SafetyActs {}
+export interface Acts
+  extends OperationActs, AlarmActs, ApprovalActs, QueueActs, DeadLetterActs, SafetyActs, WorkflowActs {}
 
 export type ReadName = keyof Reads;
 export type ActName = keyof Acts;

@@ -9,6 +9,7 @@ import { defaultScope } from "tuntas/queue";
 import { z } from "zod";
 import { recall } from "./history.fixture.ts";
 import { refundApproval, refunds } from "./refunds.fixture.ts";
+import { fulfil } from "./workflows.fixture.ts";
 
 const order = z.object({ orderId: z.string(), customerId: z.string().optional() });
 type Order = z.infer<typeof order>;
@@ -168,6 +169,7 @@ export interface Shop extends AsyncDisposable {
 /** Opens the shop on the platform, and has its day happen. */
 export async function openShop(platform: Platform): Promise<Shop> {
   const running = await start(shop, { platform, drain: "100ms" });
+  const fulfilment = await fulfil(platform);
   const { catalog } = platform.queues;
   await catalog.create(defaultScope, "legacy-import", {});
   await catalog.pause(
@@ -190,7 +192,15 @@ export async function openShop(platform: Platform): Promise<Shop> {
     reason: "currency XXX was added to the table this morning",
   });
   for (const refund of refunds) await refundApproval.start(refund);
-  await until(async () => (await platform.workflows.approvals.list()).length === refunds.length);
+  await until(
+    async () =>
+      (await platform.workflows.approvals.list({ workflow: refundApproval.name })).length === refunds.length,
+  );
   await recall(platform, "order-work");
-  return { running, [Symbol.asyncDispose]: () => running.stop() };
+  return {
+    running,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([running.stop(), fulfilment.stop()]);
+    },
+  };
 }

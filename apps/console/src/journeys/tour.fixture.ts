@@ -1,5 +1,6 @@
 // The pages of the shop, and what one sees there.
 import type { Page } from "playwright-core";
+import { workflowPages } from "./tour-workflows.fixture.ts";
 
 export interface Place {
   readonly name: string;
@@ -80,6 +81,7 @@ export const pagesOfShop: readonly Place[] = [
       await page.getByText("Who and why", { exact: true }).waitFor();
     },
   },
+  ...workflowPages,
   { name: "processes", address: "/processes", shows: "Last heartbeat" },
   { name: "audit", address: "/audit", shows: "queue.pause" },
   {

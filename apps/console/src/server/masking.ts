@@ -2,14 +2,18 @@
 import { maskText, type Who } from "tuntas/access";
 import type { Needs } from "./needs.ts";
 
-export type Masking = <T extends string | null>(queue: string | null, body: T) => Promise<T>;
+export type Masking = <T extends string | null>(name: string | null, body: T) => Promise<T>;
 
-export const makeMasking = ({ platform: { access } }: Needs, { role }: Who): Masking => {
+export const makeMasking = (
+  { platform: { access } }: Needs,
+  { role }: Who,
+  kind: "queue" | "workflow" = "queue",
+): Masking => {
   const known = new Map<string, ReturnType<typeof access.sensitivePaths>>();
-  return async (queue, body) => {
-    if (queue === null || body === null) return body;
-    const paths = known.get(queue) ?? access.sensitivePaths("queue", queue);
-    known.set(queue, paths);
+  return async (name, body) => {
+    if (name === null || body === null) return body;
+    const paths = known.get(name) ?? access.sensitivePaths(kind, name);
+    known.set(name, paths);
     return maskText(body, await paths, { role }) as typeof body;
   };
 };

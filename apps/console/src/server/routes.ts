@@ -13,6 +13,7 @@ import { queueActs, queueReads } from "./rooms/queues.ts";
 import { recordReads } from "./rooms/record.ts";
 import { safetyActs, safetyReads } from "./rooms/safety.ts";
 import { seriesReads } from "./rooms/series.ts";
+import { workflowActs, workflowReads } from "./rooms/workflows.ts";
 
 export interface Routes {
   read(name: string, query: Query, who: Who): Promise<{ readonly value: unknown; readonly ageMs: number }>;
@@ -35,6 +36,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...safetyReads(needs),
     ...recordReads(needs),
     ...seriesReads(needs),
+    ...workflowReads(needs),
     ...alarmReads(needs),
     ...approvalReads(needs),
     ...operationReads(needs),
@@ -46,6 +48,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...alarmActs(needs),
     ...approvalActs(needs),
     ...operationActs(needs),
+    ...workflowActs(needs),
   };
 
   return {

@@ -18,6 +18,10 @@ export function durationText(ms: number): string {
   return count >= 10 || rest === 0 || !below ? `${count} ${name}` : `${count} ${name} ${rest} ${below[0]}`;
 }
 
+/** `2.4 s`: as exact as one wants it where spans are compared. */
+export const spanText = (ms: number): string =>
+  ms >= 1000 && ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : durationText(ms);
+
 /** An age, rounded as one wants it in a list. */
 export function ageText(ms: number): string {
   return ms < 1000 ? "just now" : durationText(ms);

@@ -43,6 +43,14 @@ export const navigation: readonly NavigationEntry[] = [
     view: lazy(() => import("./queues/index.tsx")),
   },
   {
+    path: "/workflows",
+    title: "Workflows",
+    group: "Work",
+    icon: "workflow",
+    key: "w",
+    view: lazy(() => import("./workflows/index.tsx")),
+  },
+  {
     path: "/processes",
     title: "Processes",
     group: "Work",
@@ -111,6 +119,16 @@ export const navigation: readonly NavigationEntry[] = [
 /** What one gets to from another page. */
 const further: readonly PageEntry[] = [
   { path: "/queues/:name", title: "Queue", view: lazy(() => import("./queues/queue.tsx")) },
+  {
+    path: "/workflows/run/:arn",
+    title: "Execution",
+    view: lazy(() => import("./workflows/run.tsx")),
+  },
+  {
+    path: "/workflows/:name",
+    title: "Machine",
+    view: lazy(() => import("./workflows/machine.tsx")),
+  },
 ];
 
 export const pages: readonly PageEntry[] = [...navigation, ...further];

@@ -1,0 +1,160 @@
+// The boxes and arrows as they are drawn.
+import {
+  BaseEdge,
+  EdgeLabelRenderer,
+  Handle,
+  Position as Side,
+  type Edge,
+  type EdgeProps,
+  type Node,
+  type NodeProps,
+} from "@xyflow/react";
+import { Badge } from "../../../furniture/badge.tsx";
+import { spanText } from "../../../furniture/time.tsx";
+import { outcomeTones } from "../tones.ts";
+import type { Point } from "./layout.ts";
+import type { Arrow, StateSpec } from "./model.ts";
+import type { StateProgress } from "./progress.ts";
+
+export type BoxNode = Node<
+  {
+    readonly name: string;
+    readonly spec: StateSpec;
+    readonly isGroup: boolean;
+    readonly progress: StateProgress | undefined;
+    /** Why it waits, in a few words. */
+    readonly note: string | undefined;
+    readonly isFaint: boolean;
+    readonly isSelected: boolean;
+    readonly onSelect: (state: string) => void;
+  },
+  "box"
+>;
+
+export type DotNode = Node<{ readonly text: string; readonly isReached: boolean }, "dot">;
+
+export type ArrowEdge = Edge<
+  {
+    readonly arrow: Arrow;
+    readonly points: readonly Point[];
+    readonly isTaken: boolean;
+    readonly isFaint: boolean;
+  },
+  "arrow"
+>;
+
+const Ends = () => (
+  <>
+    <Handle type="target" position={Side.Top} isConnectable={false} />
+    <Handle type="source" position={Side.Bottom} isConnectable={false} />
+  </>
+);
+
+const kinds: readonly (readonly [RegExp, string])[] = [
+  [/lambda/, "Lambda"],
+  [/sqs:sendMessage/, "SQS"],
+  [/states:startExecution/, "Workflow"],
+  [/:activity:/, "Activity"],
+  [/^(arn:aws:states:::)?http/, "HTTP"],
+];
+
+/** What kind of state it is, as one says it. */
+export function kindOf({ Type, Resource = "", ItemProcessor }: StateSpec): string {
+  if (Type === "Map" && ItemProcessor?.ProcessorConfig?.Mode === "DISTRIBUTED") return "Distributed map";
+  if (Type !== "Task") return Type;
+  const kind = kinds.find(([form]) => form.test(Resource))?.[1] ?? "Task";
+  return Resource.endsWith(".waitForTaskToken") ? `${kind}, waits for a token` : kind;
+}
+
+function Counts({ progress }: { readonly progress: StateProgress }) {
+  const { outcome, visits, attempts, durationMs, counts } = progress;
+  const facts = [
+    visits > 1 && `${counts[outcome]} of ${visits}`,
+    attempts > 1 && `${attempts} attempts`,
+    durationMs !== null && durationMs >= 1 && spanText(durationMs),
+  ].filter(Boolean);
+  return (
+    <>
+      <Badge tone={outcomeTones[outcome]}>{outcome}</Badge>
+      {facts.length > 0 && <span className="number">{facts.join(" · ")}</span>}
+    </>
+  );
+}
+
+export function Box({ data }: NodeProps<BoxNode>) {
+  const { name, spec, isGroup, progress, note, isFaint, isSelected, onSelect } = data;
+  return (
+    <div
+      className="state-box"
+      data-group={isGroup}
+      data-faint={isFaint}
+      data-selected={isSelected}
+      data-tone={progress && outcomeTones[progress.outcome]}
+    >
+      <Ends />
+      <button type="button" className="nodrag nopan" aria-pressed={isSelected} onClick={() => onSelect(name)}>
+        <strong>{name}</strong>
+        <span className="state-facts">
+          {progress ? <Counts progress={progress} /> : <span>{kindOf(spec)}</span>}
+          {note !== undefined && <span className="state-note">{note}</span>}
+        </span>
+      </button>
+    </div>
+  );
+}
+
+export function Dot({ data }: NodeProps<DotNode>) {
+  return (
+    <div className="state-dot" data-reached={data.isReached}>
+      <Ends />
+      {data.text}
+    </div>
+  );
+}
+
+const middle = (one: Point, other: Point): Point => ({ x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 });
+
+/** A smooth line through the points: straight at its ends, bent around each corner. */
+function pathOf(points: readonly Point[]): string {
+  const [first, ...rest] = points;
+  if (!first || rest.length === 0) return "";
+  const last = rest.at(-1)!;
+  const bends = rest
+    .slice(0, -1)
+    .map((point, index) => {
+      const to = middle(point, rest[index + 1]!);
+      return `Q${point.x},${point.y} ${to.x},${to.y}`;
+    })
+    .join(" ");
+  return `M${first.x},${first.y} ${bends} L${last.x},${last.y}`;
+}
+
+export function ArrowLine({ id, data, markerEnd }: EdgeProps<ArrowEdge>) {
+  const { arrow, points, isTaken, isFaint } = data!;
+  const at = points[Math.floor(points.length / 2)]!;
+  return (
+    <>
+      <BaseEdge
+        id={id}
+        path={pathOf(points)}
+        className="state-arrow"
+        data-taken={isTaken}
+        data-kind={arrow.kind}
+        data-faint={isFaint}
+        {...(markerEnd !== undefined && { markerEnd })}
+      />
+      {arrow.label && (
+        <EdgeLabelRenderer>
+          <span
+            className="arrow-label"
+            data-taken={isTaken}
+            data-kind={arrow.kind}
+            style={{ transform: `translate(-50%, -50%) translate(${at.x}px, ${at.y}px)` }}
+          >
+            {arrow.label}
+          </span>
+        </EdgeLabelRenderer>
+      )}
+    </>
+  );
+}

@@ -2,37 +2,14 @@
 // reservations, questions to people; and what all that means for a redrive.
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import type { Inspection, RunView, Verdict } from "../../../api/index.ts";
+import type { Inspection, RunView } from "../../../api/index.ts";
 import { useRead } from "../../api/hooks.ts";
 import { Badge, type Tone } from "../../furniture/badge.tsx";
 import { Empty, Failure } from "../../furniture/notice.tsx";
 import { Table, type Column } from "../../furniture/table.tsx";
 import { Instant } from "../../furniture/time.tsx";
+import { Findings, verdictTones } from "./findings.tsx";
 import { statusText, statusTones } from "./tones.ts";
-
-export const verdictTones: Readonly<Record<Verdict, Tone>> = {
-  safe: "good",
-  "reconcile first": "warn",
-  forbidden: "danger",
-};
-
-type Finding = Inspection["findings"][number];
-
-export function Findings({ findings }: { readonly findings: readonly Finding[] }) {
-  return (
-    <ul className="positions">
-      {findings.map(({ verdict, about, message, remedy }, index) => (
-        <li key={index}>
-          <Badge tone={verdictTones[verdict]}>{verdict}</Badge>
-          <div>
-            <strong>{about}</strong> {message}
-            {remedy !== undefined && <div className="muted">{remedy}</div>}
-          </div>
-        </li>
-      ))}
-    </ul>
-  );
-}
 
 function Domain({ domain }: Pick<Inspection, "domain">) {
   if (domain.known === "none declared")

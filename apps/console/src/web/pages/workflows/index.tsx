@@ -169,7 +169,7 @@ function Executions({ machines }: { readonly machines: readonly MachineSurvey[] 
       />
       {rows.length === 0 && executions.data ? (
         <Empty title="No execution fits.">
-          Start one on <Link href="/try">Try it</Link>, with an AWS SDK, or from code.
+          Start one with `tuntas workflow start`, with an AWS SDK, or from code.
         </Empty>
       ) : (
         <Table

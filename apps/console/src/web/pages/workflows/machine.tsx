@@ -12,7 +12,6 @@ import { Tabs, useTab } from "../../furniture/tabs.tsx";
 import { Instant } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
 import { machineOf, specOf } from "./graph/model.ts";
-import { tryHref } from "./links.ts";
 import "./workflows.css";
 
 const Graph = lazy(() => import("./graph/index.tsx"));
@@ -146,14 +145,9 @@ export default function Machine() {
       lead={view && <Lead view={view} />}
       source={sourceOf(read)}
       acts={
-        <>
-          <Link className="button" href={`/workflows?machine=${encodeURIComponent(machine)}`}>
-            Executions
-          </Link>
-          <Link className="button" data-kind="primary" href={tryHref(machine)}>
-            Start one
-          </Link>
-        </>
+        <Link className="button" href={`/workflows?machine=${encodeURIComponent(machine)}`}>
+          Executions
+        </Link>
       }
     >
       {view && <Views view={view} />}

@@ -7,7 +7,7 @@ import { Badge } from "../../furniture/badge.tsx";
 import { Confirm } from "../../furniture/confirm.tsx";
 import { Dialog } from "../../furniture/dialog.tsx";
 import { Failure } from "../../furniture/notice.tsx";
-import { Findings, verdictTones } from "./evidence.tsx";
+import { Findings, verdictTones } from "./findings.tsx";
 
 interface ActProps {
   readonly run: RunView;

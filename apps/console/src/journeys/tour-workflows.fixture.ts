@@ -16,7 +16,7 @@ const pressState = async (page: Page, state: string): Promise<void> => {
 
 export const workflowPages: readonly Place[] = [
   { name: "workflows", address: "/workflows", shows: "fulfil-ord-2035" },
-  { name: "workflows failed", address: "/workflows?status=FAILED", shows: "CourierBroken" },
+  { name: "workflows failed", address: "/workflows?status=FAILED", shows: "fulfil-ord-2033" },
   { name: "machine", address: "/workflows/OrderFulfilment", shows: "OrderFulfilment", act: drawn },
   {
     name: "machine versions",

@@ -171,7 +171,7 @@ export default function Evidence({ run }: { readonly run: RunView }) {
   if (read.error) return <Failure error={read.error} />;
   if (!found) return null;
   return (
-    <div className="stack">
+    <div className="evidence">
       <SideBySide run={run} inspection={found} />
       <Facts title="Questions to people" rows={found.approvals} columns={approvals} keyOf={({ id }) => id} />
       <Facts title="Side effects" rows={found.effects} columns={effects} keyOf={({ id }) => id} />

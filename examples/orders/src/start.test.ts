@@ -70,8 +70,9 @@ test("E-01: one command starts API, worker, gateway and page; an order is comple
   const { orderId } = await place(url);
   await until(async () => (await statusOf(url, orderId)) === "COMPLETED");
   const gateway = await printed(running, "Console");
-  expect((await fetch(`${gateway}/_tuntas/health`)).status).toBe(200);
-  expect(await (await fetch(gateway, { headers: { accept: "text/html" } })).text()).toContain("order-work");
+  expect((await fetch(new URL("/_tuntas/health", gateway))).status).toBe(200);
+  expect(await (await fetch(gateway)).text()).toContain("<title>Tuntas</title>");
+  expect(await (await fetch(new URL("/console/api/queues", gateway))).text()).toContain("order-work");
   const postmaster = Number(readFileSync(`${dataDir}/cluster/postmaster.pid`, "utf8").split("\n", 1)[0]);
   process.kill(-running.child.pid!, "SIGINT");
   expect(await running.ended).toEqual({ status: 0, signal: null });
@@ -85,7 +86,7 @@ test.each(["PORT", "TUNTAS_PORT"])(
     await new Promise((resolve) => squatter.once("listening", resolve));
     const running = start([script], { [variable]: String((squatter.address() as AddressInfo).port) });
     expect(await running.ended).toEqual({ status: 1, signal: null });
-    expect(running.errors()).toMatch(/^TUNTAS_\w*PORT_TAKEN: /);
+    expect(running.errors()).toMatch(/^TUNTAS_\w*PORT_TAKEN: /m);
     expect(running.errors()).toContain(variable);
     squatter.close();
   },

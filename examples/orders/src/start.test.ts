@@ -71,7 +71,9 @@ test("E-01: one command starts API, worker, gateway and page; an order is comple
   await until(async () => (await statusOf(url, orderId)) === "COMPLETED");
   const gateway = await printed(running, "Console");
   expect((await fetch(new URL("/_tuntas/health", gateway))).status).toBe(200);
-  expect(await (await fetch(gateway)).text()).toContain("<title>Tuntas</title>");
+  expect(await (await fetch(gateway, { headers: { accept: "text/html" } })).text()).toContain(
+    "<title>Tuntas</title>",
+  );
   expect(await (await fetch(new URL("/console/api/queues", gateway))).text()).toContain("order-work");
   const postmaster = Number(readFileSync(`${dataDir}/cluster/postmaster.pid`, "utf8").split("\n", 1)[0]);
   process.kill(-running.child.pid!, "SIGINT");

@@ -65,7 +65,8 @@ export async function openBrowser(base: string): Promise<Visitor> {
     async visit(address, options = {}) {
       const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, ...options });
       const page = await context.newPage();
-      page.setDefaultTimeout(15_000);
+      // On a busy machine the console itself looks less often: its share of the database is bounded.
+      page.setDefaultTimeout(60_000);
       const complaints: string[] = [];
       page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
       page.on("pageerror", (error) => complaints.push(String(error)));

@@ -9,7 +9,7 @@ function seedsOf(text: string): number[] {
   return Array.from({ length: (last ?? first) - first + 1 }, (_, index) => first + index);
 }
 
-const seeds = seedsOf(process.env.TUNTAS_SIM_SEEDS ?? "1-40");
+const seeds = seedsOf(process.env.TUNTAS_SIM_SEEDS ?? "1-20");
 /** Worlds that live at the same time; most of a world's life is waiting. */
 const lanes = 3;
 

@@ -74,13 +74,14 @@ const safety: Check = async (database) => {
     : warning("durability", text, "A crash of the database may lose what was confirmed. Switch both on.");
 };
 
+// A snapshot keeps dead rows of its own database only; a standby's, which belongs to none, those of all.
 const oldest = statement(
   `select * from (
      select 'session ' || pid || ' (' || coalesce(nullif(application_name, ''), usename, '?') || ', ' || coalesce(state, '?') || ')' as holder,
        pid, date_part('epoch', clock_timestamp() - xact_start) as seconds
-     from pg_stat_activity where backend_xmin is not null and pid <> pg_backend_pid()
+     from pg_stat_activity where backend_xmin is not null and pid <> pg_backend_pid() and (datname = current_database() or datname is null)
      union all
-     select 'prepared transaction ' || gid, null, date_part('epoch', clock_timestamp() - prepared) from pg_prepared_xacts
+     select 'prepared transaction ' || gid, null, date_part('epoch', clock_timestamp() - prepared) from pg_prepared_xacts where database = current_database()
    ) held where seconds is not null order by seconds desc limit 1`,
 );
 const snapshot: Check = async (database, { oldSnapshotSeconds = 60 }) => {

@@ -10,17 +10,18 @@ import { Table, type Column } from "../../furniture/table.tsx";
 import { Tabs, useTab } from "../../furniture/tabs.tsx";
 import { durationText, Instant } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
+import Events from "./events.tsx";
+import Evidence from "./evidence.tsx";
 import { machineHref } from "./links.ts";
 import { Positions } from "./positions.tsx";
 import { RunActs } from "./run-acts.tsx";
 import { statusText, statusTones } from "./tones.ts";
 import { VisitPanel } from "./visit-panel.tsx";
+import Waterfall from "./waterfall.tsx";
 import "./workflows.css";
 
+// The one part that is large: its layout library is loaded when a graph is looked at.
 const Graph = lazy(() => import("./graph/index.tsx"));
-const Waterfall = lazy(() => import("./waterfall.tsx"));
-const Events = lazy(() => import("./events.tsx"));
-const Evidence = lazy(() => import("./evidence.tsx"));
 
 const tabs = [
   ["graph", "Graph"],

@@ -2,7 +2,7 @@
 // presence. Everything else gets what it needs handed down.
 import { attachEmbedded } from "./pg/embedded/index.ts";
 import { makeAftermath } from "./engine/aftermath.ts";
-import { dueAgendum, workAgendum, type Agendum } from "./engine/agenda.ts";
+import { dueAgendum, type Agendum } from "./engine/agenda.ts";
 import { choreDue, claimChore, registerChore } from "./engine/chore.ts";
 import { makeClosing, type Closing } from "./engine/closing.ts";
 import { startPresence } from "./engine/process/presence.ts";
@@ -20,8 +20,8 @@ import { makeAccess, type Access } from "./access/client.ts";
 import { startLedger, type LedgerService } from "./ledger/service.ts";
 import type { TimeSeries } from "./series/client.ts";
 import { operationKey, type Operations } from "./operation/client.ts";
-import { startOperations } from "./operation/service.ts";
-import { freeOperations, waitingOperations } from "./operation/store.ts";
+import { operationAgenda, startOperations } from "./operation/service.ts";
+import { freeOperations } from "./operation/store.ts";
 import { addAll } from "./outbox/client.ts";
 import { workflowTarget } from "./outbox/start/index.ts";
 import { outboxAgenda, outboxKey, startRelay } from "./outbox/relay/index.ts";
@@ -42,7 +42,6 @@ import { applyRetention, moveDue, sweepOrphans, takeOver } from "./queue/sweep.t
 import { makeLog, type Log } from "./engine/log.ts";
 import { workflowAgenda } from "./workflow/agenda.ts";
 import { makeWorkflows, type Workflows } from "./workflow/client/index.ts";
-import { nextApprovalInstant } from "./workflow/approval/store.ts";
 import { answerTarget } from "./workflow/client/answer.ts";
 import { workflowStarter } from "./workflow/client/target.ts";
 import { activityKey, ownKey } from "./workflow/worker/index.ts";
@@ -191,10 +190,9 @@ function makeRooms({ database, waker, notifier, log, processId }: Parts) {
     approvalRoom,
     agenda: [
       ...queueAgenda(context),
-      ...workflowAgenda({ waker, worker, onStray: aftermath.trouble }),
-      dueAgendum(nextApprovalInstant, approvalRoom.due.note),
+      ...workflowAgenda({ waker, worker, approvals: approvalRoom, onStray: aftermath.trouble }),
       ...outboxAgenda(waker),
-      workAgendum(waitingOperations, () => waker.wake(operationKey)),
+      ...operationAgenda(waker),
       dueAgendum(choreDue, chores.note),
     ],
     onDead(processIds: readonly string[]) {

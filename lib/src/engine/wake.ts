@@ -10,8 +10,8 @@ export interface Waker {
   subscribe(key: string, woken: () => void): () => void;
   /** Says that somebody sleeps on the key until the answer is called. */
   sleep(key: string): () => void;
-  /** The keys that somebody sleeps on now. */
-  asleep(): string[];
+  /** What follows the prefix in the keys that somebody sleeps on now. */
+  asleep(prefix: string): string[];
 }
 
 export function makeWaker(): Waker {
@@ -20,7 +20,8 @@ export function makeWaker(): Waker {
   return {
     wake: (key) => waiting.get(key)?.forEach((woken) => woken()),
     wakeAll: () => waiting.forEach((all) => all.forEach((woken) => woken())),
-    asleep: () => [...sleepers.keys()],
+    asleep: (prefix) =>
+      [...sleepers.keys()].filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)),
     sleep(key) {
       sleepers.set(key, (sleepers.get(key) ?? 0) + 1);
       return () => {

@@ -1,12 +1,20 @@
 // The room put together: the kinds that every installation has, the asking side, and this process's runner.
+import { workAgendum, type Agendum } from "../engine/agenda.ts";
+import type { Waker } from "../engine/wake.ts";
 import type { Queues } from "../queue/client/index.ts";
 import type { Workflows } from "../workflow/client/index.ts";
-import { makeOperations, type Operations } from "./client.ts";
+import { makeOperations, operationKey, type Operations } from "./client.ts";
 import type { OperationKind } from "./contract.ts";
 import { deadLetterKinds } from "./kinds/dead-letters.ts";
 import { purgeKind } from "./kinds/purge.ts";
 import { redriveKind } from "./kinds/redrive.ts";
+import { waitingOperations } from "./store.ts";
 import { startRunner, type RunnerOptions } from "./worker.ts";
+
+/** Wakes the runner where an operation is in nobody's hands, whether or not a notification came. */
+export const operationAgenda = (waker: Waker): Agendum[] => [
+  workAgendum(waitingOperations, () => waker.wake(operationKey)),
+];
 
 export interface OperationService {
   readonly operations: Operations;

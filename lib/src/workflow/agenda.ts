@@ -1,7 +1,9 @@
-// What the workflow room asks at each beat: when a timer ends; whether an activity that a worker waits for, or a workflow
+// What the workflow room asks at each beat: when a timer ends or an approval is due; whether an activity that a worker waits for, or a workflow
 // whose tasks are carried out here, has a task; and whether what runs here was ended by another process.
 import { dueAgendum, type Agendum } from "../engine/agenda.ts";
+import type { DueClock } from "../engine/due.ts";
 import type { Waker } from "../engine/wake.ts";
+import { nextApprovalInstant } from "./approval/store.ts";
 import { nextDueInstant, offeredActivities, offeredTasks, strayTasks } from "./store/calls.ts";
 import { activityKey, sleepingActivities } from "./worker/index.ts";
 import type { WorkflowWorker } from "./worker/index.ts";
@@ -11,15 +13,17 @@ const runningMax = 500;
 export interface WorkflowAgendaParts {
   readonly waker: Waker;
   readonly worker: Pick<WorkflowWorker, "due" | "own">;
+  readonly approvals: { readonly due: DueClock };
   /** Something that runs here may have ended elsewhere. */
   readonly onStray: () => void;
 }
 
-export function workflowAgenda({ waker, worker, onStray }: WorkflowAgendaParts): Agendum[] {
+export function workflowAgenda({ waker, worker, approvals, onStray }: WorkflowAgendaParts): Agendum[] {
   const { due, own } = worker;
   const running = () => own.running().map(({ executionId }) => executionId);
   return [
     dueAgendum(nextDueInstant, due.note),
+    dueAgendum(nextApprovalInstant, approvals.due.note),
     {
       ask: offeredActivities,
       given: { type: "text[]", read: () => sleepingActivities(waker) },

@@ -18,11 +18,7 @@ const readyPrefix = "ready:";
 export const readyKey = (queueId: number): string => `${readyPrefix}${queueId}`;
 
 /** The queues in which somebody sleeps until a message is ready. */
-export const sleepingQueues = (waker: Waker): number[] =>
-  waker
-    .asleep()
-    .filter((key) => key.startsWith(readyPrefix))
-    .map((key) => Number(key.slice(readyPrefix.length)));
+export const sleepingQueues = (waker: Waker): number[] => waker.asleep(readyPrefix).map(Number);
 
 /** Wakes who waits for these queues, here and in other processes. */
 export function wakeQueues(

@@ -65,11 +65,7 @@ const activityPrefix = "activity:";
 export const activityKey = (arn: string): string => `${activityPrefix}${arn}`;
 
 /** The activities whose workers sleep until there is a task. */
-export const sleepingActivities = (waker: Waker): string[] =>
-  waker
-    .asleep()
-    .filter((key) => key.startsWith(activityPrefix))
-    .map((key) => key.slice(activityPrefix.length));
+export const sleepingActivities = (waker: Waker): string[] => waker.asleep(activityPrefix);
 
 export { ownKey };
 

@@ -8,6 +8,7 @@ import { Count } from "../../furniture/count.tsx";
 import { Empty } from "../../furniture/notice.tsx";
 import { Table, type Column } from "../../furniture/table.tsx";
 import { Duration, Instant } from "../../furniture/time.tsx";
+import { actColumn } from "./act-column.tsx";
 
 const tones: Readonly<Record<LeaseRow["state"], Tone>> = {
   running: "active",
@@ -74,23 +75,14 @@ export function Leases() {
   const [asked, setAsked] = useState<LeaseRow>();
   const may = useMay()("reservation.release");
   const read = useRead("leases", {}).data?.value;
-  const act: Column<LeaseRow> = {
-    key: "act",
-    head: "",
+  const act = actColumn<LeaseRow>({
+    verb: "Free",
     width: "6rem",
-    cell: (row) =>
-      row.state === "running" && (
-        <button
-          type="button"
-          className="button"
-          data-size="small"
-          disabled={!may}
-          onClick={() => setAsked(row)}
-        >
-          Free<span className="hidden-text"> {row.name}</span>
-        </button>
-      ),
-  };
+    may,
+    applies: ({ state }) => state === "running",
+    nameOf: ({ name }) => name,
+    onAsk: setAsked,
+  });
   if (read?.items.length === 0) return <Empty title="Nobody holds a job." />;
   return (
     <>

@@ -9,6 +9,7 @@ import { Filters } from "../../furniture/filters.tsx";
 import { Empty } from "../../furniture/notice.tsx";
 import { Table, type Column } from "../../furniture/table.tsx";
 import { Age, Instant } from "../../furniture/time.tsx";
+import { actColumn } from "./act-column.tsx";
 
 const tones: Readonly<Record<ReservationRow["state"], Tone>> = {
   reserved: "active",
@@ -93,23 +94,14 @@ export function Reservations() {
   const may = useMay()("reservation.release");
   const read = useRead("reservations", useQueryOf("reservations", ["state", "kind", "holder"])).data?.value;
   const rows = read?.items ?? [];
-  const act: Column<ReservationRow> = {
-    key: "act",
-    head: "",
+  const act = actColumn<ReservationRow>({
+    verb: "Release",
     width: "6.5rem",
-    cell: (row) =>
-      row.state === "reserved" && (
-        <button
-          type="button"
-          className="button"
-          data-size="small"
-          disabled={!may}
-          onClick={() => setAsked(row)}
-        >
-          Release<span className="hidden-text"> {row.resource}</span>
-        </button>
-      ),
-  };
+    may,
+    applies: ({ state }) => state === "reserved",
+    nameOf: ({ resource }) => resource,
+    onAsk: setAsked,
+  });
   return (
     <>
       <Filters filters={filters} tally={`${rows.length}${read?.more ? "+" : ""} reservations`} />

@@ -99,10 +99,9 @@ test("one rate for all processes: two that call as fast as they can make no more
   // A second's worth at once, the rest at the rate: 60 calls take two seconds at least.
   expect(made).toHaveLength(60);
   expect(Math.max(...made)).toBeGreaterThanOrEqual(1900);
-  for (const at of made) {
-    const within = made.filter((other) => other >= at && other < at + 1000).length;
-    expect(within).toBeLessThanOrEqual(2 * perSecond + 2);
-  }
+  // Never ahead of the rate; a stall makes calls late, and late ones may come together.
+  made.sort((a, b) => a - b);
+  made.forEach((atMs, n) => expect(n + 1).toBeLessThanOrEqual(perSecond * (1 + atMs / 1000) + 2));
   expect(asked()).toBeLessThan(30);
 });
 

@@ -213,11 +213,11 @@ export interface ChildrenWait {
 /** One line of control: the whole execution (id 0), a branch of a Parallel, an iteration of an inline Map. */
 export interface Branch {
   readonly id: number;
-  readonly parent?: number;
+  readonly parent?: number | undefined;
   /** Which branch of the Parallel, which item of the Map. */
-  readonly index?: number;
+  readonly index?: number | undefined;
   /** The item of the Map, as the context object shows it. */
-  readonly item?: Json;
+  readonly item?: Json | undefined;
   /** The state it is in, and the raw input that state was given. */
   readonly state: string;
   readonly input: Json;
@@ -225,12 +225,12 @@ export interface Branch {
   readonly enteredMs: number;
   readonly lastEventId: number;
   /** Only what this scope assigned; outer variables are looked up in the parent. */
-  readonly variables?: Readonly<Record<string, Json>>;
+  readonly variables?: Readonly<Record<string, Json>> | undefined;
   /** Retries so far of this visit, by retrier. */
-  readonly retries?: readonly number[];
-  readonly wait?: Wait;
+  readonly retries?: readonly number[] | undefined;
+  readonly wait?: Wait | undefined;
   /** Failed or stopped, and kept for a redrive. */
-  readonly halted?: true;
+  readonly halted?: true | undefined;
 }
 
 /** Everything that an execution is, to be kept as one text. `next` never changes the state that it is given. */

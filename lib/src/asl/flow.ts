@@ -13,10 +13,10 @@ export function effectiveInput(visit: Visit): Json {
 }
 
 /** What a JSONPath state works on, at once. */
-export function parametersOf(visit: Visit): Json {
+export function parametersOf(visit: Visit, extras?: ScopeExtras): Json {
   const { run, spec } = visit;
   const input = effectiveInput(visit);
-  const value = spec.parameters ? spec.parameters.now!(scopeOf(visit, input)) : input;
+  const value = spec.parameters ? spec.parameters.now!(scopeOf(visit, input, extras)) : input;
   run.inspect?.("afterParameters", value);
   return value;
 }
@@ -99,8 +99,8 @@ export function leave(visit: Visit, { output, next, assigned }: Leaving): void {
   emit(visit, spec.exitedEvent, shown ? { ...details, assignedVariables: texts(variables) } : details);
   if (variables) branch.variables = { ...branch.variables, ...variables };
   branch.input = output;
-  if (branch.wait) delete branch.wait;
-  if (branch.retries) delete branch.retries;
+  branch.wait = undefined;
+  branch.retries = undefined;
   branch.state = next ?? "";
   run.ready.push(branch);
 }

@@ -143,7 +143,7 @@ const own = (wait: { readonly own?: true }) => (wait.own ? { own: true as const 
 function cancelWait(run: Run, branch: DraftBranch): void {
   const { wait } = branch;
   if (!wait || wait.for === "children") return;
-  delete branch.wait;
+  branch.wait = undefined;
   if (wait.for === "task")
     run.commands.push({ type: "cancelTask", task: wait.task, branch: branch.id, ...own(wait) });
   if (wait.for === "timer") run.commands.push({ type: "cancelTimer", timer: wait.timer });

@@ -155,8 +155,7 @@ export const specAt = (machine: Machine, state: ExecutionState, branch: Branch):
   specOf({ machine, state } as unknown as Run, branch);
 
 export function setWait(branch: DraftBranch, wait: Wait | undefined): void {
-  if (wait) branch.wait = wait;
-  else delete branch.wait;
+  branch.wait = wait;
 }
 
 export interface ScopeExtras {

@@ -187,7 +187,7 @@ class StateTest implements Visit {
   /** A task without a mock is really run, by whoever can. */
   async runTask(): Promise<void> {
     const { run, options } = this;
-    await this.drive(enterTask(this));
+    await this.drive(asking(enterTask(this)));
     const command = run.commands.find(({ type }) => type === "startTask") as StartTask;
     const answer = await options.runTask?.(command);
     if (!answer)

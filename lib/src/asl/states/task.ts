@@ -2,7 +2,7 @@
 // differ in how the history calls things, not in what happens.
 import type { Event, Failure, Json, StartTask, TaskKind, TaskPattern } from "../contract.ts";
 import { StateFailure } from "../failure.ts";
-import { argumentsOf, asking, leaveWithResult, maybe } from "../flow.ts";
+import { argumentsOf, leaveWithResult, maybe, parametersOf, type Work } from "../flow.ts";
 import { exceedsBytes, limits } from "../limits.ts";
 import type { Asking } from "../query/query.ts";
 import {
@@ -10,6 +10,7 @@ import {
   emit,
   type Place,
   retryCount,
+  type ScopeExtras,
   scopeOf,
   serial,
   setWait,
@@ -63,18 +64,38 @@ function patternOf(action: string): TaskPattern {
 const shared = ({ kind, type, action }: Resource): Record<string, unknown> =>
   kind === "service" ? { resourceType: type, resource: action } : {};
 
-export function* enterTask(visit: Visit): Asking<void> {
-  const { run, branch, spec } = visit;
+export function enterTask(visit: Visit): Work {
+  const { run, spec } = visit;
   const resource = resourceOf(spec.resource!);
   const token = isNamed(resource) ? run.random.uuid() : "";
   const isAnswered = resource.pattern !== "requestResponse";
-  const input = yield* argumentsOf(visit, isAnswered ? { taskToken: run.tokenOf?.(token) ?? token } : {});
+  const extras = isAnswered ? { taskToken: run.tokenOf?.(token) ?? token } : none;
+  const isPlain = spec.language === "JSONPath" && !spec.roleArn && !spec.timeout && !spec.heartbeat;
+  if (!isPlain) return enterAsking(visit, { resource, token }, extras);
+  schedule(visit, { resource, token }, { input: parametersOf(visit, extras), roleArn: undefined });
+}
+
+const none: ScopeExtras = {};
+
+interface Called {
+  readonly resource: Resource;
+  readonly token: string;
+}
+
+function* enterAsking(visit: Visit, called: Called, extras: ScopeExtras): Asking<void> {
+  const { branch, spec } = visit;
+  const input = yield* argumentsOf(visit, extras);
   const roleArn = yield* maybe(spec.roleArn, scopeOf(visit, branch.input));
   const clocks = yield* clocksOf(visit);
-  emit(visit, `${resource.events}Scheduled`, scheduled(visit, resource, { input, roleArn, ...clocks }));
+  schedule(visit, called, { input, roleArn, ...clocks });
+}
+
+function schedule(visit: Visit, { resource, token }: Called, scheduling: Scheduling): void {
+  const { run, branch, spec } = visit;
+  emit(visit, `${resource.events}Scheduled`, scheduled(visit, resource, scheduling));
   const task = serial(run);
-  const own = run.isOwn?.(spec.resource!, input) ? { own: true as const } : {};
-  run.commands.push(command(visit, resource, { task, token, input, roleArn, ...own, ...clocks }));
+  const own = run.isOwn?.(spec.resource!, scheduling.input) ? { own: true as const } : {};
+  run.commands.push(command(visit, resource, { task, token, ...own, ...scheduling }));
   const timed = spec.timeout || spec.heartbeat ? { timed: true as const } : {};
   setWait(branch, { for: "task", task, token, phase: "scheduled", ...own, ...timed });
 }
@@ -143,7 +164,7 @@ function command(
 type TaskEvent = Extract<Event, { readonly task: number }>;
 
 /** Takes what the engine tells about the task that the branch waits for. */
-export function* resumeTask(visit: Visit, event: TaskEvent): Asking<void> {
+export function resumeTask(visit: Visit, event: TaskEvent): Work {
   const { branch, spec } = visit;
   const resource = resourceOf(spec.resource!);
   const unstarted = branch.wait?.for === "task" && branch.wait.phase === "scheduled";
@@ -154,7 +175,7 @@ export function* resumeTask(visit: Visit, event: TaskEvent): Asking<void> {
     case "taskSubmitted":
       return submitted(visit, resource, event.output);
     case "taskSucceeded":
-      return yield* succeeded(visit, resource, event.output);
+      return succeeded(visit, resource, event.output);
     case "taskFailed":
       return failed(visit, resource, event);
     case "taskTimedOut":
@@ -197,7 +218,7 @@ function checked({ run, spec }: Visit, resource: Resource, output: Json): string
   return text;
 }
 
-function* succeeded(visit: Visit, resource: Resource, output: Json): Asking<void> {
+function succeeded(visit: Visit, resource: Resource, output: Json): Work {
   const { branch } = visit;
   let text: string;
   try {
@@ -210,7 +231,7 @@ function* succeeded(visit: Visit, resource: Resource, output: Json): Asking<void
   }
   setWait(branch, undefined);
   emit(visit, `${resource.events}Succeeded`, { ...shared(resource), output: text });
-  yield* asking(leaveWithResult(visit, output));
+  return leaveWithResult(visit, output);
 }
 
 const failedEvents = {

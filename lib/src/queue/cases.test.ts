@@ -297,6 +297,30 @@ async function throughEverything(body: string): Promise<string[]> {
   return texts;
 }
 
+describe("batch", () => {
+  test("batch-02 where all fail, all are reported; what throws undefined fails alone, and the rest is done", async () => {
+    const handled: string[] = [];
+    await using it = await work(
+      kit.platform,
+      {
+        handle: ({ id }) => {
+          handled.push(id);
+          if (id !== "1" && id !== "3") throw id === "2" ? undefined : new Error(id);
+        },
+      },
+      { after: 1 },
+    );
+    for (const id of ["1", "2", "3", "a", "b"]) await it.queue.send({ id });
+    await it.attempts.until(5);
+    expect(handled.toSorted()).toEqual(["1", "2", "3", "a", "b"]);
+    const outcomes = it.attempts.seen.map(({ outcome }) => outcome as string).toSorted();
+    expect(outcomes).toEqual(["done", "done", "retry", "retry", "retry"]);
+    await expect.poll(() => count(it.deadLetters)).toMatchObject({ ready: 3 });
+    const dead = (await receive(it.deadLetters)).map(({ body }) => (JSON.parse(body) as { id: string }).id);
+    expect(dead.toSorted()).toEqual(["2", "a", "b"]);
+  });
+});
+
 describe("payload", () => {
   test("payload-03 numbers beyond 2^53 and long decimals arrive as the same text", async () => {
     const body = '{"id":2512292042121000001,"max":9007199254740993,"ratio":0.2345678901234568,"price":1.10}';

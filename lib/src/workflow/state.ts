@@ -103,6 +103,8 @@ export class Plan {
   readonly planner: Planner;
   readonly commands: Command[] = [];
   ending: Ending | undefined;
+  /** Whether one of the decisions began the execution anew. */
+  redriven = false;
   /** Own tasks that begin and are left to whoever has room, and how many have a place here. */
   readonly left: number[] = [];
   places = 0;
@@ -119,9 +121,14 @@ export class Plan {
 
   happened(happening: Happening, before: ExecutionState, handedOver: boolean): void {
     for (const key of overBy(happening, before)) this.#end(key);
-    if (happening.type === "redriven") this.ending = undefined;
     if (handedOver && "task" in happening)
       this.#handedOver = [...this.#handedOver, keysOfTask(before, happening.task)[0]!];
+  }
+
+  /** A redrive was taken: an ending that was decided before it is none. One that is refused leaves it. */
+  begunAnew(): void {
+    this.redriven = true;
+    this.ending = undefined;
   }
 
   take(command: Command): void {

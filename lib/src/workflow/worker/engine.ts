@@ -222,6 +222,7 @@ export function makeEngine(options: EngineOptions): Engine {
       const late = decision.state.lastEventId === state.lastEventId && decision.commands.length === 0;
       results.push(late ? "late" : "applied");
       plan.happened(happening, state, handedOver);
+      if (happening.type === "redriven" && !late) plan.begunAnew();
       for (const command of decision.commands) plan.take(command);
       events.push(...decision.events);
       state = decision.state;
@@ -245,7 +246,7 @@ export function makeEngine(options: EngineOptions): Engine {
       events: events.length > 0 ? plan.withoutTokens(JSON.stringify(events)) : null,
       effects,
       ending: plan.ending,
-      redriven: batch.some(({ happening }) => happening.type === "redriven") && changed,
+      redriven: plan.redriven,
     };
     const { commit } = batch[0]!;
     const written = await own.during(execution.revision, plan.places, () =>

@@ -3,7 +3,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { accessSync, closeSync, constants, existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { hostname } from "node:os";
-import { join, parse } from "node:path";
+import { dirname, join, parse, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import {
@@ -28,7 +28,7 @@ const signOfLifeMs = 5_000;
  * accepts connections. The attachment does not keep the process alive.
  */
 export async function attachEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
-  const dataDir = openDataDir(options.dataDir);
+  const dataDir = openDataDir(resolve(options.dataDir));
   const connection = await reach(dataDir);
   const { greeting } = connection;
   if (greeting.kind === "failed") {
@@ -40,7 +40,7 @@ export async function attachEmbedded(options: EmbeddedOptions): Promise<Embedded
 
 function openDataDir(path: string): string {
   try {
-    mkdirSync(path, { recursive: true });
+    makeDirectory(path);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     readRecord(path);
     return realpathSync(path);
@@ -50,6 +50,17 @@ function openDataDir(path: string): string {
         ? "TUNTAS_EMBEDDED_DISK_FULL"
         : "TUNTAS_EMBEDDED_DATA_DIR_DENIED";
     throw embeddedErrors.error(code, `${path} cannot be used: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** With the folders above it. mkdirSync's own `recursive` tries for ever below /proc (Node 20 and 24). */
+function makeDirectory(path: string): void {
+  try {
+    if (existsSync(path)) return;
+    makeDirectory(dirname(path));
+    mkdirSync(path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
   }
 }
 

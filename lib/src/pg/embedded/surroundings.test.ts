@@ -150,6 +150,13 @@ describe.runIf(isLinux)("the embedded server's directory", () => {
       code: "TUNTAS_EMBEDDED_DATA_DIR_DENIED",
     });
   });
+
+  it("is refused at once where no directory can be made", async () => {
+    for (const dataDir of ["/proc/x", "/proc/x/y/z"]) {
+      const { code } = await household.client(dataDir);
+      expect(code).toBe("TUNTAS_EMBEDDED_DATA_DIR_DENIED");
+    }
+  });
 });
 
 describe.runIf(isLinux && isRoot)("the embedded server and accounts", () => {

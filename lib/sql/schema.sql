@@ -469,6 +469,12 @@ create table tuntas.map_run (
   status text not null,
   started_at timestamp with time zone not null,
   stopped_at timestamp with time zone,
+  child_count integer default 0 not null,
+  batch_sizes integer[],
+  command text,
+  changed_at timestamp with time zone,
+  redrive_count integer default 0 not null,
+  redriven_at timestamp with time zone,
   constraint map_run_arn_key UNIQUE (arn),
   constraint map_run_pkey PRIMARY KEY (id),
   constraint map_run_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'ABORTED'::text])))

@@ -53,7 +53,13 @@ export type Happening =
   | { readonly type: "timerFired"; readonly timer: number }
   | { readonly type: "itemsRead"; readonly reader: number; readonly body: string }
   | ({ readonly type: "itemsFailed"; readonly reader: number } & Failure)
-  | { readonly type: "mapRunEnded"; readonly mapRun: number; readonly children: readonly ChildResult[] }
+  | {
+      readonly type: "mapRunEnded";
+      readonly mapRun: number;
+      readonly children: readonly ChildResult[];
+      /** Where it was changed while the run ran. */
+      readonly tolerance?: Tolerance;
+    }
   | { readonly type: "resultsWritten"; readonly mapRun: number }
   | ({ readonly type: "resultsFailed"; readonly mapRun: number } & Failure)
   | ({ readonly type: "stopped" } & Failure)
@@ -113,11 +119,21 @@ export interface StartMapRun {
   readonly executionType: ExecutionType;
   /** One child each. */
   readonly inputs: readonly Json[];
-  /** Items of the reader behind the children; differs from `inputs.length` where items are batched. */
+  /** Items behind the children; differs from `inputs.length` where items are batched. */
   readonly itemCount: number;
+  /** Items of each child, where they are batched. */
+  readonly batchSizes?: readonly number[];
   /** 0 = as many as the engine likes. */
   readonly maxConcurrency: number;
   readonly tolerance: Tolerance;
+}
+
+/** Runs the children of a map run again that did not succeed, and those that never ran. */
+export interface RedriveMapRun {
+  readonly type: "redriveMapRun";
+  readonly mapRun: number;
+  readonly arn: string;
+  readonly redriveCount: number;
 }
 
 /** What the engine must do, in this order, once the decision is committed. */
@@ -133,6 +149,7 @@ export type Command =
       readonly parameters: JsonObject;
     }
   | StartMapRun
+  | RedriveMapRun
   | { readonly type: "cancelMapRun"; readonly mapRun: number }
   | {
       readonly type: "writeResults";
@@ -184,14 +201,16 @@ export type Wait =
       /** Columns of an inventory's files, once its manifest was read. */
       readonly headers?: readonly string[];
     }
-  | {
-      readonly for: "mapRun";
-      readonly mapRun: number;
-      readonly mapRunArn: string;
-      readonly children: number;
-      readonly tolerance: Tolerance;
-    }
-  | { readonly for: "results"; readonly mapRun: number; readonly output: Json };
+  | ({ readonly for: "mapRun"; readonly mapRun: number } & MapRun)
+  | ({ readonly for: "results"; readonly mapRun: number; readonly output: Json } & MapRun);
+
+/** What a branch knows of a map run whose children have begun. */
+export interface MapRun {
+  readonly mapRunArn: string;
+  readonly children: number;
+  readonly tolerance: Tolerance;
+  readonly redrives?: number;
+}
 
 export interface Iteration {
   readonly input: Json;
@@ -231,6 +250,8 @@ export interface Branch {
   readonly wait?: Wait | undefined;
   /** Failed or stopped, and kept for a redrive. */
   readonly halted?: true | undefined;
+  /** The map run that failed or was stopped with it. */
+  readonly mapRun?: MapRun | undefined;
 }
 
 /** Everything that an execution is, to be kept as one text. `next` never changes the state that it is given. */

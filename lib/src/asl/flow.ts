@@ -101,6 +101,7 @@ export function leave(visit: Visit, { output, next, assigned }: Leaving): void {
   branch.input = output;
   branch.wait = undefined;
   branch.retries = undefined;
+  branch.mapRun = undefined;
   branch.state = next ?? "";
   run.ready.push(branch);
 }

@@ -6,7 +6,7 @@ export { exceedsTolerance } from "./map-run.ts";
 export { next } from "./next.ts";
 export { compileMachine, type Machine, processorOf } from "./parse.ts";
 export { evaluateHere } from "./query/evaluator.ts";
-export { specAt } from "./run.ts";
+export { historyFullCause, specAt } from "./run.ts";
 export { type Resource, resourceOf } from "./states/task.ts";
 export { simulate, type Simulation, type SimulationOptions, type TaskStep } from "./simulate.ts";
 export {

@@ -18,12 +18,17 @@ export interface BatchSizes {
   readonly maxBytes?: number;
 }
 
+/** What a child of a batched run gets. */
+export interface Batch extends JsonObject {
+  readonly Items: readonly Json[];
+}
+
 /** Children's inputs `{Items, BatchInput?}`, each as full as the sizes allow; a single item always fits. */
 export function batches(
   items: readonly Json[],
   { maxItems, maxBytes }: BatchSizes,
   batchInput: Json | undefined,
-): readonly Json[] {
+): readonly Batch[] {
   const overhead = batchInput === undefined ? 12 : utf8Bytes(JSON.stringify(batchInput)) + 26;
   const byteMax = Math.min(maxBytes ?? limits.batchInputBytes, limits.batchInputBytes);
   const itemMax = maxItems ?? Number.POSITIVE_INFINITY;

@@ -24,7 +24,7 @@ import {
   type Visit,
 } from "./run.ts";
 import { endChild, enterParallel } from "./states/children.ts";
-import { enterMap, resumeMap } from "./states/map.ts";
+import { enterMap, redriveMap, resumeMap } from "./states/map.ts";
 import { enterChoice, enterFail, enterPass, enterSucceed, enterWait } from "./states/simple.ts";
 import { enterTask, resumeTask } from "./states/task.ts";
 
@@ -117,6 +117,7 @@ function copyBranch(branch: Branch): DraftBranch {
     retries: branch.retries,
     wait: wait?.for === "children" ? { ...wait, results: [...wait.results] } : wait,
     halted: branch.halted,
+    mapRun: branch.mapRun,
   };
 }
 
@@ -312,6 +313,13 @@ function again(run: Run, branch: DraftBranch): Work {
   return guarded(run, branch, () => enter[spec.type]({ run, branch, spec }));
 }
 
+/** What a redrive does at the state that the branch is in: a map run that had begun goes on. */
+function onceMore(run: Run, branch: DraftBranch): Work {
+  const { mapRun } = branch;
+  if (!mapRun) return again(run, branch);
+  return guarded(run, branch, () => redriveMap({ run, branch, spec: specOf(run, branch) }, mapRun));
+}
+
 /** Runs again what failed or was stopped, with fresh retries; what had succeeded is kept. */
 function* redrive(run: Run): Asking<void> {
   const { state } = run;
@@ -326,6 +334,6 @@ function* redrive(run: Run): Asking<void> {
     branch.retries = undefined;
     if (branch.wait) continue;
     if (branch.enteredEventId === 0) run.ready.push(branch);
-    else yield* asking(again(run, branch));
+    else yield* asking(onceMore(run, branch));
   }
 }

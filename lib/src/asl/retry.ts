@@ -8,6 +8,7 @@ import {
   append,
   type DraftBranch,
   emit,
+  keepMapRun,
   parentOf,
   type Place,
   type Run,
@@ -54,6 +55,8 @@ function retry(visit: Visit, failure: StateFailure): boolean {
   const used = branch.retries?.[index] ?? 0;
   if (!retrier || used >= retrier.maxAttempts) return false;
   branch.retries = spec.retriers.map((_each, i) => (branch.retries?.[i] ?? 0) + (i === index ? 1 : 0));
+  // Another attempt is another map run.
+  branch.mapRun = undefined;
   const timer = serial(run);
   run.commands.push({
     type: "startTimer",
@@ -144,6 +147,7 @@ function cancelWait(run: Run, branch: DraftBranch): void {
   const { wait } = branch;
   if (!wait || wait.for === "children") return;
   branch.wait = undefined;
+  if (wait.for === "mapRun" || wait.for === "results") keepMapRun(branch, wait);
   if (wait.for === "task")
     run.commands.push({ type: "cancelTask", task: wait.task, branch: branch.id, ...own(wait) });
   if (wait.for === "timer") run.commands.push({ type: "cancelTimer", timer: wait.timer });

@@ -8,6 +8,7 @@ import type {
   HistoryEvent,
   Json,
   JsonObject,
+  MapRun,
   Wait,
 } from "./contract.ts";
 import { StateFailure } from "./failure.ts";
@@ -111,14 +112,11 @@ function historyEvent(
   return event;
 }
 
+/** Why an execution ended that used up its history; it cannot be redriven. */
+export const historyFullCause = `The execution reached the maximum number of history events (${limits.historyEvents}).`;
+
 const historyFull = (): StateFailure =>
-  new StateFailure(
-    {
-      error: "States.Runtime",
-      cause: `The execution reached the maximum number of history events (${limits.historyEvents}).`,
-    },
-    { terminal: true },
-  );
+  new StateFailure({ error: "States.Runtime", cause: historyFullCause }, { terminal: true });
 
 /** `text` of a value that must fit the data limit; `what` is named where it does not. */
 export function fittingText(run: Run, value: Json, what: string): string {
@@ -153,6 +151,16 @@ export const specOf = (run: Run, branch: DraftBranch): StateSpec =>
 /** The state that a branch of a stored execution is in. */
 export const specAt = (machine: Machine, state: ExecutionState, branch: Branch): StateSpec =>
   specOf({ machine, state } as unknown as Run, branch);
+
+/** Remembers the map run that the branch waited for, for a redrive. */
+export function keepMapRun(branch: DraftBranch, { mapRunArn, children, tolerance, redrives }: MapRun): void {
+  branch.mapRun = {
+    mapRunArn,
+    children,
+    tolerance,
+    ...(redrives === undefined ? {} : { redrives }),
+  };
+}
 
 export function setWait(branch: DraftBranch, wait: Wait | undefined): void {
   branch.wait = wait;

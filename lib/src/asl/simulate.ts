@@ -106,6 +106,8 @@ class World {
   order = 0;
   /** Things under way, by a key that a cancellation removes. */
   readonly live = new Set<string>();
+  /** Map runs by ARN, with what became of their children. */
+  readonly mapRuns = new Map<string, { command: StartMapRun; children: readonly ChildResult[] }>();
 
   constructor(machine: Machine, options: SimulationOptions) {
     this.machine = machine;
@@ -156,7 +158,12 @@ class World {
         return this.at(this.nowMs, () => this.happen(this.readItems(command)));
       case "startMapRun":
         this.live.add(`mapRun ${command.mapRun}`);
-        return this.startMapRun(command);
+        return this.runMap(command, command.mapRun, []);
+      case "redriveMapRun": {
+        const { command: first, children } = this.mapRuns.get(command.arn)!;
+        this.live.add(`mapRun ${command.mapRun}`);
+        return this.runMap(first, command.mapRun, children);
+      }
       case "cancelMapRun":
         return void this.live.delete(`mapRun ${command.mapRun}`);
       case "writeResults":
@@ -228,15 +235,17 @@ class World {
       : { type: "itemsFailed", reader, ...found };
   }
 
-  /** Children run one after another in real time, side by side in virtual time. */
-  async startMapRun(command: StartMapRun): Promise<void> {
-    const { mapRun, inputs, maxConcurrency, tolerance } = command;
-    const children: ChildResult[] = [];
+  /** Children run one after another in real time, side by side in virtual time; a redrive runs them from their start. */
+  async runMap(command: StartMapRun, mapRun: number, before: readonly ChildResult[]): Promise<void> {
+    const { inputs, maxConcurrency, tolerance } = command;
+    const children = before.filter(({ status }) => status === "SUCCEEDED");
+    const done = new Set(children.map(({ index }) => index));
     const lanes: number[] = Array.from(
       { length: Math.min(maxConcurrency || inputs.length, inputs.length) },
       () => this.nowMs,
     );
     for (const [index, input] of inputs.entries()) {
+      if (done.has(index)) continue;
       const failed = children.filter(({ status }) => status !== "SUCCEEDED").length;
       if (exceedsTolerance(tolerance, inputs.length, failed)) break;
       const lane = lanes.indexOf(Math.min(...lanes));
@@ -244,7 +253,8 @@ class World {
       lanes[lane] = child.endMs;
       children.push(child.result);
     }
-    this.at(Math.max(...lanes), () =>
+    this.mapRuns.set(command.arn, { command, children });
+    this.at(Math.max(...lanes, this.nowMs), () =>
       this.ifLive(`mapRun ${mapRun}`, { type: "mapRunEnded", mapRun, children }),
     );
   }

@@ -1,11 +1,13 @@
-// What the workflow room asks at each beat: when a timer ends or an approval is due; whether an activity that a worker waits for, or a workflow
-// whose tasks are carried out here, has a task; and whether what runs here was ended by another process.
+// What the workflow room asks at each beat: when a timer ends or an approval is due; whether an activity that a worker
+// waits for, or a workflow whose tasks are carried out here, has a task; and whether what runs here was changed or ended by
+// another process.
 import { dueAgendum, type Agendum } from "../engine/agenda.ts";
 import type { DueClock } from "../engine/due.ts";
 import type { Waker } from "../engine/wake.ts";
 import { nextApprovalInstant } from "./approval/store.ts";
 import { nextDueInstant, offeredActivities, offeredTasks, strayTasks } from "./store/calls.ts";
-import { activityKey, sleepingActivities } from "./worker/index.ts";
+import { changedMapRuns } from "./store/map-runs.ts";
+import { activityKey, mapRunKey, runningMapRuns, sleepingActivities } from "./worker/index.ts";
 import type { WorkflowWorker } from "./worker/index.ts";
 
 const runningMax = 500;
@@ -33,6 +35,11 @@ export function workflowAgenda({ waker, worker, approvals, onStray }: WorkflowAg
       ask: offeredTasks,
       given: { type: "bigint[]", read: own.pools },
       hear: (offered) => offered === true && own.look(),
+    },
+    {
+      ask: changedMapRuns,
+      given: { type: "text[]", read: () => runningMapRuns(waker).slice(0, runningMax) },
+      hear: (arns) => (arns as string[]).forEach((arn) => waker.wake(mapRunKey(arn))),
     },
     {
       ask: strayTasks,

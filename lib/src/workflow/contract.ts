@@ -6,6 +6,9 @@ import { catalogue } from "../core/error.ts";
 export type { Scope } from "../queue/contract.ts";
 export type { ExecutionStatus, ExecutionType, HistoryEvent };
 
+/** A child of a map run that is being redriven waits for its turn. */
+export type RecordStatus = ExecutionStatus | "PENDING_REDRIVE";
+
 export interface MachineRevision {
   readonly revision: string;
   /** Null until the first update. */
@@ -72,13 +75,15 @@ export interface ExecutionRecord extends Failure {
   readonly aliasArn: string | null;
   readonly traceHeader: string | null;
   readonly mapRunArn: string | null;
-  readonly status: ExecutionStatus;
+  readonly status: RecordStatus;
   readonly input: string;
   readonly output: string | null;
   readonly startedAtMs: number;
   readonly stoppedAtMs: number | null;
   readonly redriveCount: number;
   readonly redrivenAtMs: number | null;
+  /** Items that it works on, told where children of a map run are listed. */
+  readonly itemCount?: number;
 }
 
 export interface ActivityRecord {
@@ -97,11 +102,17 @@ export interface MapRunRecord {
   readonly failureCount: number | null;
   readonly failurePercentage: number | null;
   readonly itemCount: number;
-  readonly childrenCount: number;
+  readonly childCount: number;
   /** Children by status; those that did not start are not counted. */
   readonly counts: Readonly<Record<string, number>>;
+  /** Their items likewise: as many as children, but for batches. */
+  readonly itemCounts: Readonly<Record<string, number>>;
+  /** Failed children that used up their history, and so cannot be redriven. */
+  readonly exhausted: number;
   readonly startedAtMs: number;
   readonly stoppedAtMs: number | null;
+  readonly redriveCount: number;
+  readonly redrivenAtMs: number | null;
 }
 
 /** Which machine, at which revision, and by which version or alias it was named. */

@@ -26,6 +26,7 @@ export function callKey(command: Command): string | undefined {
     case "readItems":
       return `read:${command.reader}`;
     case "startMapRun":
+    case "redriveMapRun":
       return `map:${command.mapRun}`;
     case "writeResults":
       return `write:${command.mapRun}`;

@@ -1,7 +1,7 @@
 // Executions over the wire: started, described, listed, stopped, redriven, and their history.
 import { randomUUID } from "node:crypto";
 import { isTuntasError } from "tuntas";
-import { wireEvent } from "tuntas/asl";
+import { historyFullCause, wireEvent } from "tuntas/asl";
 import type { ExecutionRecord, Target } from "tuntas/workflow";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
@@ -84,11 +84,13 @@ export async function findExecution(
 const redriveDays = 14;
 
 /** What AWS says of a redrive that would be asked for now. */
-function redriveOf({ status, stoppedAtMs, mapRunArn, type }: ExecutionRecord, nowMs: number) {
-  if (mapRunArn !== null && type === "STANDARD") return { redriveStatus: "REDRIVABLE_BY_MAP_RUN" };
+function redriveOf({ status, stoppedAtMs, mapRunArn, cause }: ExecutionRecord, nowMs: number) {
   const refused = (redriveStatusReason: string) => ({ redriveStatus: "NOT_REDRIVABLE", redriveStatusReason });
   if (status === "RUNNING" || status === "SUCCEEDED")
     return refused(`Execution is ${status} and cannot be redriven`);
+  if (cause === historyFullCause)
+    return refused("Execution has reached the maximum number of history events and cannot be redriven");
+  if (mapRunArn !== null) return { redriveStatus: "REDRIVABLE_BY_MAP_RUN" };
   if (nowMs - (stoppedAtMs ?? nowMs) > redriveDays * 86_400_000)
     return refused("Execution is past its redrivable period and cannot be redriven");
   return { redriveStatus: "REDRIVABLE" };
@@ -138,12 +140,28 @@ function checkStatus(status: string | undefined): string | undefined {
 const listed = (execution: ExecutionRecord) => ({
   executionArn: execution.arn,
   ...(execution.mapRunArn === null ? {} : { mapRunArn: execution.mapRunArn }),
+  ...(execution.itemCount === undefined ? {} : { itemCount: execution.itemCount }),
   name: execution.name,
   ...timesOf(execution),
   stateMachineArn: execution.machineArn,
   ...namedBy(execution),
   status: execution.status,
 });
+
+const redriveFilters = ["REDRIVEN", "NOT_REDRIVEN"];
+
+function checkRedriven({ redriveFilter, mapRunArn }: Input<"listExecutions">): boolean | undefined {
+  if (redriveFilter === undefined) return undefined;
+  if (!redriveFilters.includes(redriveFilter))
+    throw constraint(
+      redriveFilter,
+      "redriveFilter",
+      `Member must satisfy enum value set: [${redriveFilters.join(", ")}]`,
+    );
+  if (mapRunArn === undefined)
+    throw sfnError("ValidationException", "redriveFilter is only supported with mapRunArn");
+  return redriveFilter === "REDRIVEN";
+}
 
 const tokenMax = 3096;
 
@@ -157,13 +175,15 @@ export async function listExecutions(rooms: Rooms, _call: Call, input: Input<"li
 
 async function executionsOf(
   { workflows }: Rooms,
-  { stateMachineArn, mapRunArn }: Input<"listExecutions">,
+  input: Input<"listExecutions">,
   { status, page }: { status: string | undefined; page: ReturnType<typeof pageOf> },
 ): Promise<ExecutionRecord[]> {
+  const { stateMachineArn, mapRunArn } = input;
+  const redriven = checkRedriven(input);
   if (mapRunArn !== undefined) {
     if (!(await workflows.executions.mapRun(checkArn(mapRunArn, "mapRunArn", "mapRun"))))
       throw sfnError("ResourceNotFound", `Map Run Does Not Exist: '${mapRunArn}'`);
-    return workflows.executions.children(mapRunArn, { status }, page);
+    return workflows.executions.children(mapRunArn, { status, redriven }, page);
   }
   const { scope, name, qualifier } = checkMachineArn(stateMachineArn);
   const machine = await workflows.machines.find(scope, name);
@@ -188,7 +208,8 @@ export async function redriveExecution(rooms: Rooms, _call: Call, input: Input<"
   if (refusal.redriveStatus !== "REDRIVABLE")
     throw sfnError(
       "ExecutionNotRedrivable",
-      (refusal as { redriveStatusReason?: string }).redriveStatusReason ?? execution.arn,
+      (refusal as { redriveStatusReason?: string }).redriveStatusReason ??
+        "Execution is a child of a Map Run and is redriven with it",
     );
   await rooms.workflows.executions.redrive(execution).catch((cause: unknown) => {
     throw isTuntasError(cause, "TUNTAS_REDRIVE_REFUSED")

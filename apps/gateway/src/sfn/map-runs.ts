@@ -16,22 +16,22 @@ async function findMapRun({ workflows }: Rooms, arn: string | undefined): Promis
   return run;
 }
 
-const countsOf = ({ counts }: MapRunRecord, total: number) => {
+function countsOf({ exhausted }: MapRunRecord, counts: MapRunRecord["counts"], total: number) {
   const count = (status: string) => counts[status] ?? 0;
-  const started = ["RUNNING", "SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED"].map(count);
+  const started = Object.values(counts);
   return {
     aborted: count("ABORTED"),
     failed: count("FAILED"),
-    failuresNotRedrivable: 0,
+    failuresNotRedrivable: exhausted,
     pending: Math.max(0, total - started.reduce((sum, each) => sum + each, 0)),
-    pendingRedrive: 0,
+    pendingRedrive: count("PENDING_REDRIVE"),
     resultsWritten: 0,
     running: count("RUNNING"),
     succeeded: count("SUCCEEDED"),
     timedOut: count("TIMED_OUT"),
     total,
   };
-};
+}
 
 const timesOf = ({ startedAtMs, stoppedAtMs }: MapRunRecord) => ({
   startDate: seconds(startedAtMs),
@@ -42,11 +42,12 @@ export async function describeMapRun(rooms: Rooms, _call: Call, input: Input<"ma
   const run = await findMapRun(rooms, input.mapRunArn);
   return {
     executionArn: run.executionArn,
-    executionCounts: countsOf(run, run.childrenCount),
-    itemCounts: countsOf(run, run.itemCount),
+    executionCounts: countsOf(run, run.counts, run.childCount),
+    itemCounts: countsOf(run, run.itemCounts, run.itemCount),
     mapRunArn: run.arn,
     maxConcurrency: run.concurrency,
-    redriveCount: 0,
+    redriveCount: run.redriveCount,
+    ...(run.redrivenAtMs === null ? {} : { redriveDate: seconds(run.redrivenAtMs) }),
     ...timesOf(run),
     status: run.status,
     toleratedFailureCount: run.failureCount ?? 0,

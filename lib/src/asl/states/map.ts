@@ -1,15 +1,15 @@
 // Map: over an array in the state's input inside this execution, or as a map run of child executions, whose items may
 // come from a reader and whose results may go to a writer.
 import { unexpectedType } from "../choice.ts";
-import type { Event, Failure, Json, JsonObject, Tolerance } from "../contract.ts";
+import type { Event, Failure, Json, JsonObject, MapRun, Tolerance, Wait } from "../contract.ts";
 import { queryFailure, runtimeFailure, StateFailure } from "../failure.ts";
 import { asking, effectiveInput, leaveWithResult } from "../flow.ts";
-import { batches, type BatchSizes, exceedsTolerance, resultFiles } from "../map-run.ts";
+import { type Batch, batches, type BatchSizes, exceedsTolerance, resultFiles } from "../map-run.ts";
 import type { ItemReader, MapSpec } from "../parse.ts";
 import { isObject } from "../path/evaluate.ts";
 import { type Asking, valueOf } from "../query/query.ts";
 import { manifestFiles, manifestHeaders, parseItems, readerFailure } from "../reader.ts";
-import { emit, type Place, scopeOf, serial, setWait, type Visit } from "../run.ts";
+import { emit, keepMapRun, type Place, scopeOf, serial, setWait, type Visit } from "../run.ts";
 import { integerOf, numberOf } from "../settings.ts";
 import { endChildren, startIterations } from "./children.ts";
 
@@ -139,7 +139,8 @@ function* startChildren(
   const map = spec.map!;
   const input = effectiveInput(visit);
   const selected = yield* inputsOf(visit, input, items);
-  const inputs = map.batcher ? yield* batched(visit, map, selected) : selected;
+  const batch = map.batcher && (yield* batched(visit, map, selected));
+  const inputs = batch ?? selected;
   const tolerance = yield* toleranceOf(visit);
   const maxConcurrency = yield* concurrencyOf(visit);
   const mapRun = serial(run);
@@ -153,12 +154,24 @@ function* startChildren(
     executionType: map.executionType,
     inputs,
     itemCount: items.length,
+    ...(batch ? { batchSizes: batch.map(({ Items }) => Items.length) } : {}),
     maxConcurrency,
     tolerance,
   });
 }
 
-function* batched(place: Place, map: MapSpec, items: readonly Json[]): Asking<readonly Json[]> {
+/** The map run that failed or was stopped goes on: what did not succeed runs again, what never ran begins. */
+export function redriveMap(visit: Visit, kept: MapRun): void {
+  const { run, branch } = visit;
+  const redriveCount = (kept.redrives ?? 0) + 1;
+  branch.mapRun = undefined;
+  emit(visit, "MapRunRedriven", { mapRunArn: kept.mapRunArn, redriveCount });
+  const mapRun = serial(run);
+  setWait(branch, { for: "mapRun", mapRun, ...kept, redrives: redriveCount });
+  run.commands.push({ type: "redriveMapRun", mapRun, arn: kept.mapRunArn, redriveCount });
+}
+
+function* batched(place: Place, map: MapSpec, items: readonly Json[]): Asking<readonly Batch[]> {
   const { branch } = place;
   const { batcher } = map;
   const scope = scopeOf(place, branch.input);
@@ -180,9 +193,10 @@ export function* resumeMap(visit: Visit, event: MapEvent): Asking<void> {
   try {
     yield* goOn(visit, event);
   } catch (thrown) {
-    const underWay =
-      branch.wait?.for === "items" || branch.wait?.for === "mapRun" || branch.wait?.for === "results";
+    const { wait } = branch;
+    const underWay = wait?.for === "items" || wait?.for === "mapRun" || wait?.for === "results";
     if (thrown instanceof StateFailure && underWay) {
+      if (wait.for !== "items") keepMapRun(branch, wait);
       setWait(branch, undefined);
       emit(visit, "MapRunFailed", thrown.failure);
     }
@@ -255,7 +269,7 @@ function* mapRunEnded(visit: Visit, event: Extract<MapEvent, { type: "mapRunEnde
   const wait = branch.wait as Extract<typeof branch.wait, { for: "mapRun" }>;
   const children = event.children.toSorted((left, right) => left.index - right.index);
   const failed = children.filter(({ status }) => status !== "SUCCEEDED").length;
-  if (exceedsTolerance(wait.tolerance, wait.children, failed)) {
+  if (exceedsTolerance(event.tolerance ?? wait.tolerance, wait.children, failed)) {
     throw new StateFailure({
       error: "States.ExceedToleratedFailureThreshold",
       cause: "The specified tolerated failure threshold was exceeded",
@@ -266,13 +280,13 @@ function* mapRunEnded(visit: Visit, event: Extract<MapEvent, { type: "mapRunEnde
       visit,
       children.flatMap(({ output }) => (output === undefined ? [] : [output])),
     );
-  yield* writeResults(visit, event, wait.mapRunArn);
+  yield* writeResults(visit, event, wait);
 }
 
 function* writeResults(
   visit: Visit,
   event: Extract<MapEvent, { type: "mapRunEnded" }>,
-  mapRunArn: string,
+  { for: _for, mapRun, ...kept }: Extract<Wait, { for: "mapRun" }>,
 ): Asking<void> {
   const { run, branch, spec } = visit;
   const { writer } = spec.map!;
@@ -283,9 +297,14 @@ function* writeResults(
   const folder = [String(parameters?.Prefix ?? ""), run.random.uuid()]
     .filter((part) => part !== "")
     .join("/");
-  const written = resultFiles(event.children, { bucket, folder, mapRunArn, config: writer!.config });
-  run.commands.push({ type: "writeResults", mapRun: event.mapRun, bucket, files: written.files });
-  setWait(branch, { for: "results", mapRun: event.mapRun, output: written.output });
+  const written = resultFiles(event.children, {
+    bucket,
+    folder,
+    mapRunArn: kept.mapRunArn,
+    config: writer!.config,
+  });
+  run.commands.push({ type: "writeResults", mapRun, bucket, files: written.files });
+  setWait(branch, { for: "results", mapRun, output: written.output, ...kept });
 }
 
 function* resultsWritten(visit: Visit): Asking<void> {

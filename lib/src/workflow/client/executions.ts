@@ -1,6 +1,7 @@
 // Executions as callers see them: started (idempotent by name), described, listed, stopped, redriven.
 import { randomUUID } from "node:crypto";
 import type { Failure, Json } from "../../asl/contract.ts";
+import { historyFullCause } from "../../asl/index.ts";
 import { assertRedrivable, unknownCallers } from "../../ledger/index.ts";
 import type { Database } from "../../pg/database.ts";
 import { join, type Runner, type Transaction } from "../../pg/join.ts";
@@ -48,7 +49,7 @@ export interface Executions {
   redrive(execution: ExecutionRecord): Promise<boolean>;
   mapRun(arn: string): Promise<MapRunRecord | undefined>;
   mapRuns(execution: ExecutionRecord, page: Page): Promise<MapRunRecord[]>;
-  children(mapRunArn: string, filter: store.ExecutionFilter, page: Page): Promise<ExecutionRecord[]>;
+  children(mapRunArn: string, filter: store.ChildFilter, page: Page): Promise<ExecutionRecord[]>;
   updateMapRun(arn: string, change: Parameters<typeof mapRuns.updateMapRun>[2]): Promise<boolean>;
 }
 
@@ -148,9 +149,14 @@ export function makeExecutions(database: Database, worker: WorkflowWorker): Exec
       await assertRedrivable(database, family);
       return (await engine.dispatch(execution.id, { type: "redriven" })) === "applied";
     },
-    mapRun: (arn) => mapRuns.findMapRun(database, arn),
-    mapRuns: (execution, page) => mapRuns.listMapRuns(database, execution.arn, page),
+    mapRun: (arn) => mapRuns.findMapRun(database, arn, historyFullCause),
+    mapRuns: ({ arn: executionArn }, page) =>
+      mapRuns.listMapRuns(database, { executionArn, historyFull: historyFullCause }, page),
     children: (arn, filter, page) => store.listChildren(database, arn, filter, page),
-    updateMapRun: async (arn, change) => (await mapRuns.updateMapRun(database, arn, change)).length > 0,
+    async updateMapRun(arn, change) {
+      const isRunning = (await mapRuns.updateMapRun(database, arn, change)).length > 0;
+      worker.noteMapRun(arn);
+      return isRunning;
+    },
   };
 }

@@ -90,16 +90,24 @@ export const findFailed = async (
   ).map(toRecord);
 
 const byMapRun = statement(
-  `select ${facts}, ${noTexts} ${from} where r.arn = $1 and ($2::text is null or e.status = $2)
-   order by e.id desc limit $3 offset $4`,
+  `select ${facts}, ${noTexts}, coalesce(r.batch_sizes[e.item_index + 1], 1) as "itemCount" ${from}
+   where r.arn = $1 and ($2::text is null or e.status = $2) and ($3::boolean is null or (e.redrive_count > 0) = $3)
+   order by e.id desc limit $4 offset $5`,
 );
+
+export interface ChildFilter {
+  readonly status?: string | undefined;
+  /** Only those that were redriven, or that were not. */
+  readonly redriven?: boolean | undefined;
+}
 
 export const listChildren = async (
   sql: Runner,
   mapRunArn: string,
-  { status }: ExecutionFilter,
+  { status, redriven }: ChildFilter,
   { limit, offset }: Page,
-) => (await sql.run<Row>(byMapRun, [mapRunArn, status ?? null, limit, offset])).map(toRecord);
+) =>
+  (await sql.run<Row>(byMapRun, [mapRunArn, status ?? null, redriven ?? null, limit, offset])).map(toRecord);
 
 const family = statement(
   `with recursive up as (
@@ -171,7 +179,7 @@ const endedColumns = `e.id::text as id, e.arn, e.name, e.status, e.output, e.err
   ${ms("e.started_at")} as "startedAtMs", ${ms("e.stopped_at")} as "stoppedAtMs"`;
 
 const ended = statement(
-  `select ${endedColumns} from tuntas.execution e where e.id = any($1::bigint[]) and e.status <> 'RUNNING'`,
+  `select ${endedColumns} from tuntas.execution e where e.id = any($1::bigint[]) and e.status not in ('RUNNING', 'PENDING_REDRIVE')`,
 );
 
 /** Those of the executions that have ended. */

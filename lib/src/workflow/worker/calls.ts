@@ -5,6 +5,7 @@ import type {
   Failure,
   Happening,
   ResultFile,
+  RedriveMapRun,
   StartMapRun,
   StartTask,
 } from "../../asl/contract.ts";
@@ -17,8 +18,10 @@ import type { TaskOutcome, TaskRunner } from "./tasks/task.ts";
 export interface Caller {
   readonly execution: ExecutionIdentity;
   dispatch(happening: Happening, options?: DispatchOptions): Promise<unknown>;
-  /** Runs the children of a distributed Map to their end. */
-  runMap(command: StartMapRun, signal: AbortSignal): Promise<Happening>;
+  /** Runs the children of a distributed Map to their end; nothing comes of a run that nobody waits for any more. */
+  runMap(command: StartMapRun | RedriveMapRun, signal: AbortSignal): Promise<Happening | undefined>;
+  /** The results of its map run could not be written. */
+  failMap(mapRun: number): Promise<unknown>;
   /** Refuses or offers an activity's task; undefined where it waits for a worker now. */
   offer(task: StartTask): Promise<Failure | undefined>;
 }
@@ -102,8 +105,13 @@ export function makeCalls({ runTask, objects, onError }: CallsOptions): Calls {
       : { type: "itemsFailed", reader, ...found };
   }
 
-  async function write({ mapRun, bucket, files }: WriteResults, signal: AbortSignal): Promise<Happening> {
+  async function write(
+    caller: Caller,
+    { mapRun, bucket, files }: WriteResults,
+    signal: AbortSignal,
+  ): Promise<Happening> {
     const failure = await objects.write(bucket, files as readonly ResultFile[], signal);
+    if (failure) await caller.failMap(mapRun);
     return failure ? { type: "resultsFailed", mapRun, ...failure } : { type: "resultsWritten", mapRun };
   }
 
@@ -118,8 +126,9 @@ export function makeCalls({ runTask, objects, onError }: CallsOptions): Calls {
       case "readItems":
         return read(command, signal);
       case "writeResults":
-        return write(command, signal);
+        return write(caller, command, signal);
       case "startMapRun":
+      case "redriveMapRun":
         return caller.runMap(command, signal);
       default:
         return Promise.resolve(undefined);

@@ -8,6 +8,7 @@ import type { Database } from "../../pg/database.ts";
 import type { Queues } from "../../queue/client/index.ts";
 import type { StartResult, Target } from "../contract.ts";
 import { findExecution } from "../store/executions.ts";
+import { failMapRun } from "../store/map-runs.ts";
 import { findActivity, readSecret } from "../store/resources.ts";
 import { taskKey } from "../state.ts";
 import { deriveToken } from "../token.ts";
@@ -19,7 +20,7 @@ import { makeDue } from "./due.ts";
 import { makeEndings, type Endings } from "./endings.ts";
 import { makeEvaluator } from "./evaluator.ts";
 import { makeEngine, type Engine, type Held } from "./engine.ts";
-import { makeMapRuns } from "./map-run.ts";
+import { makeMapRuns, mapRunKey, runningMapRuns } from "./map-run.ts";
 import { makeObjects } from "./objects.ts";
 import { makeOwnRuns, ownKey, type OwnRuns } from "./own/index.ts";
 import { makeRetention } from "./retention.ts";
@@ -55,6 +56,8 @@ export interface WorkflowWorker extends Takeover {
   readonly own: OwnRuns;
   /** The token that an answer must show, by the reference that is stored. */
   tokenOf(reference: string): string;
+  /** The map run was changed: if it runs here it is looked at now, elsewhere within a second. */
+  noteMapRun(arn: string): void;
   /** Reads what it must know before it begins: the database's clock, and the secret of the tokens. */
   open(): Promise<void>;
   close(): Promise<void>;
@@ -67,7 +70,7 @@ export const activityKey = (arn: string): string => `${activityPrefix}${arn}`;
 /** The activities whose workers sleep until there is a task. */
 export const sleepingActivities = (waker: Waker): string[] => waker.asleep(activityPrefix);
 
-export { ownKey };
+export { mapRunKey, ownKey, runningMapRuns };
 
 /** Tokens are derived with a secret that is there once the worker is open. */
 function makeTokens(database: Database, given: string | undefined) {
@@ -149,7 +152,16 @@ function makeOutside(options: WorkerOptions, { engine, own, endings, clock, toke
   });
   const calls = makeCalls({ runTask, objects: makeObjects(environment.AWS_ENDPOINT_URL_S3), onError });
   const { nowMs } = clock;
-  const runMap = makeMapRuns({ database, nowMs, begin: engine.begin, idOf, waitEnd: endings.wait, stop });
+  const mapRuns = makeMapRuns({
+    database,
+    waker,
+    nowMs,
+    begin: engine.begin,
+    idOf,
+    waitEnd: endings.wait,
+    stop,
+    redrive: async (id) => void (await engine.dispatch(id, { type: "redriven" })),
+  });
 
   async function offer({ resource }: StartTask) {
     if (!(await findActivity(database, resource))) return { error: "ActivityDoesNotExist" };
@@ -166,8 +178,12 @@ function makeOutside(options: WorkerOptions, { engine, own, endings, clock, toke
       dispatch: (happening, how) => engine.dispatch(held.id, happening, how),
       async runMap(command, signal) {
         const { machineId } = (await findExecution(database, execution.id))!;
-        return runMap({ ...held, machineId }, command, signal);
+        const parent = { ...held, machineId };
+        return command.type === "startMapRun"
+          ? mapRuns.run(parent, command, signal)
+          : mapRuns.redrive(parent, command, signal);
       },
+      failMap: (number) => failMapRun(database, held.id, number),
     };
   }
 
@@ -178,14 +194,14 @@ function makeOutside(options: WorkerOptions, { engine, own, endings, clock, toke
     else own.begin(held, command);
   }
 
-  return { runTask, calls, carryOut };
+  return { runTask, calls, carryOut, mapRuns };
 }
 
 export function makeWorkflowWorker(options: WorkerOptions): WorkflowWorker {
   const base = makeBase(options);
   const core = makeCore(options, base);
   const { clock, definitions, endings, evaluator, tokens } = base;
-  const { engine, own, due, next, runTask, calls, carryOut } = core;
+  const { engine, own, due, next, runTask, calls, carryOut, mapRuns } = core;
   const { database, waker, processId } = options;
   const retention = makeRetention(database, options.environment.TUNTAS_WORKFLOW_RETENTION);
   const takeover = makeTakeover({
@@ -212,9 +228,11 @@ export function makeWorkflowWorker(options: WorkerOptions): WorkflowWorker {
     runTask,
     next,
     tokenOf: tokens.tokenOf,
+    noteMapRun: (arn) => waker.wake(mapRunKey(arn)),
     takeOver: takeover.takeOver,
     async sweepOrphans() {
       await takeover.sweepOrphans();
+      await mapRuns.endAbandoned();
       await retention.sweep();
     },
     async open() {

@@ -1,27 +1,48 @@
 // Runs the children of a distributed Map: executions of their own, so many at a time. Everything that has happened
-// stands in the database, so that a process that takes the run over goes on where the dead one was.
-import { exceedsTolerance } from "../../asl/index.ts";
-import type { ChildResult, Happening, StartMapRun } from "../../asl/contract.ts";
+// stands in the database, so that a process that takes the run over goes on where the dead one was. How many run at once
+// and how many may fail is read there too: both may be changed while the run runs.
+import { exceedsTolerance, historyFullCause } from "../../asl/index.ts";
+import type { ChildResult, Happening, RedriveMapRun, StartMapRun, Tolerance } from "../../asl/contract.ts";
+import type { Waker } from "../../engine/wake.ts";
 import type { Sql } from "../../pg/contract.ts";
 import { nameOf } from "../token.ts";
 import type { Ended } from "../store/executions.ts";
-import { endMapRun, insertMapRun, listMapChildren } from "../store/map-runs.ts";
+import * as store from "../store/map-runs.ts";
 import type { Held, NewRun } from "./engine.ts";
+import { makeLanes } from "./lanes.ts";
 
 export interface MapRunOptions {
   readonly database: Pick<Sql, "run">;
+  readonly waker: Waker;
   readonly nowMs: () => number;
   readonly begin: (run: NewRun) => Promise<string | undefined>;
   readonly idOf: (arn: string) => Promise<string | undefined>;
   readonly waitEnd: (id: string, signal: AbortSignal) => Promise<Ended>;
   readonly stop: (id: string) => Promise<void>;
+  /** Runs a child again from where it failed. */
+  readonly redrive: (id: string) => Promise<void>;
 }
 
 export interface Parent extends Pick<Held, "id" | "revision" | "processor" | "state"> {
   readonly machineId: string;
 }
 
+export interface MapRuns {
+  /** Runs to the end of all children; the event that tells the parent, or nothing where it waits no more. */
+  run(parent: Parent, command: StartMapRun, signal: AbortSignal): Promise<Happening | undefined>;
+  redrive(parent: Parent, command: RedriveMapRun, signal: AbortSignal): Promise<Happening | undefined>;
+  /** Ends runs that nobody waits for, and whose process is gone. */
+  endAbandoned(): Promise<void>;
+}
+
 const concurrencyMax = 1000;
+const prefix = "map:";
+
+/** Woken where a run was changed, or is not waited for any more. */
+export const mapRunKey = (arn: string): string => `${prefix}${arn}`;
+
+/** The runs that this process runs. */
+export const runningMapRuns = (waker: Waker): string[] => waker.asleep(prefix);
 
 const resultOf = (index: number, ended: Ended): ChildResult => ({
   index,
@@ -49,9 +70,9 @@ function childOf(
   // arn:…:mapRun:Machine/Label:UUID
   const parts = command.arn.split(":");
   const label = parts[6]!;
-  const prefix = parts.slice(0, 5).join(":");
-  const machineArn = `${prefix}:stateMachine:${label}`;
-  const arn = `${prefix}:execution:${label}:${name}`;
+  const scope = parts.slice(0, 5).join(":");
+  const machineArn = `${scope}:stateMachine:${label}`;
+  const arn = `${scope}:execution:${label}:${name}`;
   const path = parent.processor === null ? [] : (JSON.parse(parent.processor) as string[]);
   return {
     arn,
@@ -80,68 +101,154 @@ function childOf(
   };
 }
 
-export function makeMapRuns({ database, nowMs, begin, idOf, waitEnd, stop }: MapRunOptions) {
-  const insert = (parent: Parent, command: StartMapRun) =>
-    insertMapRun(database, {
-      arn: command.arn,
-      executionId: parent.id,
-      number: command.mapRun,
-      machineArn: parent.state.execution.machineId,
-      concurrency: command.maxConcurrency,
-      failureCount: command.tolerance.failureCount,
-      failurePercentage: command.tolerance.failurePercentage,
-      itemCount: command.itemCount,
-    });
+const toleranceOf = ({ failureCount, failurePercentage }: store.MapRunControl): Tolerance => ({
+  ...(failureCount === null ? {} : { failureCount }),
+  ...(failurePercentage === null ? {} : { failurePercentage }),
+});
+
+/** A run under way in this process. */
+interface Work {
+  readonly arn: string;
+  readonly parent: Parent;
+  /** What the run began with; undefined where all children have succeeded, so that none has to begin. */
+  readonly first: StartMapRun | undefined;
+  control: store.MapRunControl;
+  changed?: () => void;
+}
+
+const rowOf = (parent: Parent, command: StartMapRun): store.NewMapRun => ({
+  arn: command.arn,
+  executionId: parent.id,
+  number: command.mapRun,
+  machineArn: parent.state.execution.machineId,
+  concurrency: command.maxConcurrency,
+  failureCount: command.tolerance.failureCount,
+  failurePercentage: command.tolerance.failurePercentage,
+  itemCount: command.itemCount,
+  childCount: command.inputs.length,
+  batchSizes: command.batchSizes,
+  command: JSON.stringify(command),
+});
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const lastAttemptMs = 10_000;
+const pauseMs = 200;
+
+export function makeMapRuns(options: MapRunOptions): MapRuns {
+  const { database, waker, nowMs, begin, idOf, waitEnd, stop } = options;
 
   async function stopChildren(runId: string): Promise<void> {
-    const children = await listMapChildren(database, runId);
+    const children = await store.listMapChildren(database, runId);
     await Promise.all(children.filter(({ status }) => status === "RUNNING").map(({ id }) => stop(id)));
   }
 
-  async function runAll(
-    parent: Parent,
-    command: StartMapRun,
-    { runId, signal }: { runId: string; signal: AbortSignal },
-  ): Promise<ChildResult[]> {
-    const { inputs, tolerance, maxConcurrency } = command;
-    const known = new Map((await listMapChildren(database, runId)).map((child) => [child.index, child.id]));
+  async function abort({ arn, id }: { readonly arn: string; readonly id: string }): Promise<void> {
+    await stopChildren(id);
+    await store.endMapRun(database, arn, "ABORTED");
+  }
+
+  /** The child's execution, begun or redriven where need be. */
+  async function beginChild(work: Work, index: number, known: store.MapChild | undefined): Promise<string> {
+    if (known?.status === "PENDING_REDRIVE") await options.redrive(known.id);
+    if (known) return known.id;
+    const child = childOf(work.parent, work.first!, { runId: work.control.id, index, nowMs: nowMs() });
+    return (await begin(child)) ?? (await idOf(child.arn))!;
+  }
+
+  /** Runs all children that are left; what became of each. */
+  async function runAll(work: Work, signal: AbortSignal): Promise<ChildResult[]> {
+    const { id: runId, childCount } = work.control;
+    const children = await store.listMapChildren(database, runId);
+    const known = new Map(children.map((child) => [child.index, child]));
     const results: ChildResult[] = [];
     let failed = 0;
-    let next = 0;
-    const isOver = () => exceedsTolerance(tolerance, inputs.length, failed);
-
-    async function lane(): Promise<void> {
-      while (next < inputs.length && !isOver()) {
-        const index = next++;
-        const child = childOf(parent, command, { runId, index, nowMs: nowMs() });
-        const id = known.get(index) ?? (await begin(child)) ?? (await idOf(child.arn))!;
+    const isOver = () => exceedsTolerance(toleranceOf(work.control), childCount, failed);
+    const lanes = makeLanes(childCount, {
+      atOnce: () => Math.min(work.control.concurrency || concurrencyMax, concurrencyMax),
+      isOver,
+      async each(index) {
+        signal.throwIfAborted();
+        const id = await beginChild(work, index, known.get(index));
         const ended = await waitEnd(id, signal);
         results.push(resultOf(index, ended));
-        if (ended.status === "SUCCEEDED" || isOver()) continue;
+        if (ended.status === "SUCCEEDED" || isOver()) return;
         failed++;
         if (isOver()) await stopChildren(runId);
-      }
-    }
-
-    const lanes = Math.min(maxConcurrency || concurrencyMax, concurrencyMax, inputs.length);
-    await Promise.all(Array.from({ length: lanes }, lane));
+      },
+    });
+    work.changed = () => {
+      if (isOver()) stopChildren(runId).catch(lanes.fail);
+      lanes.look();
+    };
+    await lanes.run();
     return results;
   }
 
-  /** Runs to the end of all children; the event that tells the parent. */
-  return async (parent: Parent, command: StartMapRun, signal: AbortSignal): Promise<Happening> => {
-    const runId = await insert(parent, command);
+  /** Reads the run's row again whenever there is something to see; \`gone\` where nobody waits for the run. */
+  function watch(work: Work, gone: () => void): () => void {
+    const key = mapRunKey(work.arn);
+    const awake = waker.sleep(key);
+    const look = async () => {
+      work.control = await store.readControl(database, work.arn);
+      if (work.control.wanted) work.changed?.();
+      else gone();
+    };
+    // What fails is tried at the next beat.
+    const unsubscribe = waker.subscribe(key, () => void look().catch(() => undefined));
+    return () => {
+      awake();
+      unsubscribe();
+    };
+  }
+
+  async function runToEnd(work: Work, mapRun: number, given: AbortSignal): Promise<Happening | undefined> {
+    const gone = new AbortController();
+    const signal = AbortSignal.any([given, gone.signal]);
+    const unwatch = watch(work, () => gone.abort("cancelled"));
     try {
-      const children = await runAll(parent, command, { runId, signal });
+      const children = await runAll(work, signal);
       const failed = children.filter(({ status }) => status !== "SUCCEEDED").length;
-      const isFailed = exceedsTolerance(command.tolerance, command.inputs.length, failed);
-      await endMapRun(database, command.arn, isFailed ? "FAILED" : "SUCCEEDED");
-      return { type: "mapRunEnded", mapRun: command.mapRun, children };
+      const tolerance = toleranceOf(work.control);
+      const isFailed = exceedsTolerance(tolerance, work.control.childCount, failed);
+      await store.endMapRun(database, work.arn, isFailed ? "FAILED" : "SUCCEEDED");
+      return { type: "mapRunEnded", mapRun, children, tolerance };
     } catch (cause) {
       if (signal.reason !== "cancelled") throw cause;
-      await stopChildren(runId);
-      await endMapRun(database, command.arn, "ABORTED");
-      throw cause;
+      await abort({ arn: work.arn, id: work.control.id });
+      return undefined;
+    } finally {
+      unwatch();
     }
+  }
+
+  /** Begins the redrive once what is left of the last attempt has ended, or has had its time to. */
+  async function beginRedrive(command: RedriveMapRun, signal: AbortSignal): Promise<store.MapRunControl> {
+    const { arn, mapRun: number, redriveCount } = command;
+    const patience = performance.now() + lastAttemptMs;
+    for (;;) {
+      signal.throwIfAborted();
+      await store.beginRedrive(database, { arn, number, redriveCount }, historyFullCause);
+      const control = await store.readControl(database, arn);
+      if (control.redriveCount >= redriveCount) return control;
+      if (performance.now() > patience) await abort({ arn, id: control.id });
+      else await pause(pauseMs);
+    }
+  }
+
+  return {
+    async run(parent, command, signal) {
+      await store.insertMapRun(database, rowOf(parent, command));
+      const control = await store.readControl(database, command.arn);
+      return runToEnd({ arn: command.arn, parent, first: command, control }, command.mapRun, signal);
+    },
+    async redrive(parent, command, signal) {
+      const { arn, mapRun } = command;
+      const control = await beginRedrive(command, signal);
+      const first = control.command === null ? undefined : (JSON.parse(control.command) as StartMapRun);
+      return runToEnd({ arn, parent, first, control }, mapRun, signal);
+    },
+    async endAbandoned() {
+      for (const run of await store.findAbandoned(database)) await abort(run);
+    },
   };
 }

@@ -2,7 +2,7 @@
 //
 // Each event names the one before it on its line of control. Events that a Parallel or Map writes when a child has ended
 // follow the child's last one, so whose they are is found by climbing from there.
-import type { ExecutionStatus, HistoryEvent } from "tuntas/workflow";
+import type { RecordStatus, HistoryEvent } from "tuntas/workflow";
 import type { Visit, VisitAttempt, VisitOutcome } from "../../api/index.ts";
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
@@ -132,7 +132,7 @@ function isCulprit({ type, attempts }: DraftVisit, hasChildren: boolean): boolea
 }
 
 /** Visits without an exit: how they stand follows from how the run ended. */
-function outcomesOf(visits: readonly DraftVisit[], status: ExecutionStatus): Map<number, VisitOutcome> {
+function outcomesOf(visits: readonly DraftVisit[], status: RecordStatus): Map<number, VisitOutcome> {
   const open = visits.filter(({ exitedAtMs, type }) => exitedAtMs === null && type !== "Succeed");
   const parents = new Set(open.map(({ parent }) => parent));
   const outcomes = new Map<number, VisitOutcome>();
@@ -155,7 +155,7 @@ export function chronicleOf(events: readonly HistoryEvent[]): Chronicle {
 }
 
 /** Every stay in a state, in the order in which they began. */
-export function visitsOf(events: readonly HistoryEvent[], status: ExecutionStatus): Visit[] {
+export function visitsOf(events: readonly HistoryEvent[], status: RecordStatus): Visit[] {
   const { visits } = chronicleOf(events);
   const open = outcomesOf(visits, status);
   return visits.map((visit) => Object.assign(visit, { outcome: open.get(visit.id) ?? leftAs(visit) }));

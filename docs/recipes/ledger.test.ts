@@ -1,62 +1,31 @@
 // The code of the ledger's recipes runs as it stands: against the built package, in a database of its own.
-import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
-import ts from "typescript";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPlatform, start } from "tuntas";
 import { approveRepair, provider, repair, standing } from "tuntas/ledger";
 import type { StartCommand } from "tuntas/outbox";
+import { openKitchen, type Kitchen } from "./kitchen.fixture.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const scratch = join(root, "node_modules", ".cache", "recipes");
 const server = process.env.DATABASE_URL!;
-const name = `recipes_${randomBytes(4).toString("hex")}`;
-
-let client: pg.Client;
-
-async function onServer(text: string): Promise<void> {
-  const admin = new pg.Client(server);
-  await admin.connect();
-  await admin.query(text);
-  await admin.end();
-}
+let kitchen: Kitchen;
+let client: Kitchen["client"];
 
 beforeAll(async () => {
-  await onServer(`create database ${name}`);
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  process.env.DATABASE_URL = url.href;
-  await (await openPlatform({ databaseUrl: url.href })).close();
-  client = new pg.Client(url.href);
-  await client.connect();
+  kitchen = await openKitchen("recipes");
+  ({ client } = kitchen);
+  process.env.DATABASE_URL = kitchen.url;
+  await (await openPlatform({ databaseUrl: kitchen.url })).close();
   await client.query(`create table orders (id bigint generated always as identity, customer_id text, amount bigint, paid boolean default false);
     create table refusals (amount bigint); create table cases (id text, status text)`);
-  mkdirSync(scratch, { recursive: true });
 });
 
 afterAll(async () => {
-  await client.end();
   process.env.DATABASE_URL = server;
-  await onServer(`drop database ${name} with (force)`);
-  rmSync(scratch, { recursive: true, force: true });
+  await kitchen.close();
 });
 
-/** All code of one recipe as one module. */
-async function recipe(page: string): Promise<Record<string, any>> {
-  const text = readFileSync(new URL(`${page}.md`, import.meta.url), "utf8");
-  const code = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, block]) => block).join("\n");
-  const { outputText } = ts.transpileModule(code, {
-    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
-  });
-  const path = join(scratch, `${page}.mjs`);
-  writeFileSync(path, outputText);
-  return import(/* @vite-ignore */ pathToFileURL(path).href);
-}
+const recipe = (page: string): Promise<Record<string, any>> => kitchen.recipe(page);
 
 const count = async (where: string) =>
   (await client.query(`select count(*)::int as n from ${where}`)).rows[0].n as number;

@@ -10,7 +10,7 @@ export interface TuntasHttpOptions {
   readonly platform: Platform;
   /** Shows on /metrics what the workers of this process hold. */
   readonly running?: Pick<RunningApp, "active">;
-  /** How long a request may take, 10s by default; a route's own `handlerTimeout` comes first. */
+  /** How long a request may take, 10s by default and 30s at most; a route's own `handlerTimeout` comes first. */
   readonly budget?: Duration;
   /** Requests in this process at a time; one more is answered 503. 512 by default. */
   readonly inFlightMax?: number;
@@ -47,6 +47,8 @@ declare module "fastify" {
     idempotency?: Idempotency;
     /** The name of the act, such as `order.accept`: writes an audit row in the request's transaction. */
     audit?: string;
+    /** Why this route may take longer than 30s, such as "a download of an unknown size". */
+    longBecause?: string;
     /** False for what must answer under overload (health, metrics). */
     shed?: boolean;
   }
@@ -92,8 +94,14 @@ export const httpErrors = catalogue({
   },
   TUNTAS_HTTP_BUDGET: {
     meaning: "A request took longer than its budget. Whether it took place is not known.",
-    remedy: "Try again with the same Idempotency-Key, which makes that safe.",
+    remedy:
+      "Try again with the same Idempotency-Key, which makes that safe. What takes longer by its nature belongs in a job.",
     retryable: true,
+  },
+  TUNTAS_HTTP_LONG_ROUTE: {
+    meaning: "A route declares a budget in which nobody waits for an answer.",
+    remedy:
+      "Make it a job: answer 202 with an id, let a worker do it, and tell its status at another address (docs/recipes/long-job.md). Or say why it may: config.longBecause.",
   },
   TUNTAS_HTTP_RESULT: {
     meaning:

@@ -148,6 +148,23 @@ test("A-01: a route over its budget is answered, and its signal aborts", async (
   ]);
 });
 
+test("A-13: a route that is to wait for minutes is refused where it is declared, unless it says why", async () => {
+  const declared = Fastify();
+  await declared.register(tuntasHttp, { platform: kit.platform });
+  const handler = async () => "ready";
+  const declare = () => declared.post("/generate-report", { handlerTimeout: 300_000 }, handler);
+  expect(declare).toThrow(
+    expect.objectContaining({
+      code: "TUNTAS_HTTP_LONG_ROUTE",
+      message: expect.stringMatching(/POST \/generate-report: expected .* at most 30 s, got 300 s/),
+    }),
+  );
+  const config = { longBecause: "a stream of events", idempotency: "off" as const };
+  declared.post("/events", { handlerTimeout: 300_000, config }, handler);
+  expect((await declared.inject({ method: "POST", url: "/events" })).body).toBe("ready");
+  await declared.close();
+});
+
 test("A-03: a correlation id that would break a log or a header is replaced by a new one", async () => {
   for (const hostile of ["a b", "x".repeat(200), "\u00e9"]) {
     const { headers } = await server.inject({

@@ -1,8 +1,8 @@
 // The plugin: every piece in the order in which a request meets it.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import fastifyPlugin from "fastify-plugin";
 import { toMs, type Log } from "tuntas";
-import type { TuntasHttpOptions } from "./contract.ts";
+import { httpErrors, type TuntasHttpOptions } from "./contract.ts";
 import { correlate } from "./correlation.ts";
 import { serveHealth } from "./health.ts";
 import { makeMeter, type Meter } from "./metrics.ts";
@@ -26,6 +26,17 @@ function report(
   log.info({ event: "http.request", ...seen, correlationId: request.correlationId }, "request");
 }
 
+/** Callers, proxies and load balancers give up at about this time, and ask again. */
+const budgetMaxMs = 30_000;
+
+/** Gives each route its budget. Errors: TUNTAS_HTTP_LONG_ROUTE where that is a job's and not a request's. */
+function budgetOf(route: RouteOptions, usualMs: number): number {
+  const budgetMs = route.handlerTimeout ?? usualMs;
+  if (budgetMs <= budgetMaxMs || route.config?.longBecause !== undefined) return budgetMs;
+  const text = `${String(route.method)} ${route.url}: expected a budget of at most ${budgetMaxMs / 1000} s, got ${budgetMs / 1000} s`;
+  throw httpErrors.error("TUNTAS_HTTP_LONG_ROUTE", text);
+}
+
 async function register(server: FastifyInstance, options: TuntasHttpOptions): Promise<void> {
   const { platform, running } = options;
   const { log, database } = platform;
@@ -33,7 +44,7 @@ async function register(server: FastifyInstance, options: TuntasHttpOptions): Pr
   const meter = makeMeter(platform);
 
   server.addHook("onRoute", (route) => {
-    route.handlerTimeout ??= budgetMs;
+    route.handlerTimeout = budgetOf(route, budgetMs);
   });
   answerWithProblems(server, log, options.statusOf);
   correlate(server, log);

@@ -1,0 +1,59 @@
+// Runs the code of recipes as it stands: against the built package, in a database of its own.
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import pg from "pg";
+import ts from "typescript";
+
+const cache = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
+
+export interface Kitchen {
+  readonly url: string;
+  readonly client: pg.Client;
+  /** All code of one recipe as one module. */
+  recipe(page: string): Promise<Record<string, any>>;
+  close(): Promise<void>;
+}
+
+async function onServer(text: string): Promise<void> {
+  const admin = new pg.Client(process.env.DATABASE_URL);
+  await admin.connect();
+  await admin.query(text);
+  await admin.end();
+}
+
+/** The module that the page's blocks make together, and what else is to be exported from it. */
+function compile(page: string): string {
+  const text = readFileSync(new URL(`${page}.md`, import.meta.url), "utf8");
+  const code = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, block]) => block).join("\n");
+  return ts.transpileModule(`${code}\nexport { start } from "tuntas";`, {
+    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
+  }).outputText;
+}
+
+/** A database for some recipes. */
+export async function openKitchen(name: string): Promise<Kitchen> {
+  const database = `${name}_${randomBytes(4).toString("hex")}`;
+  await onServer(`create database ${database}`);
+  const url = new URL(process.env.DATABASE_URL!);
+  url.pathname = `/${database}`;
+  const client = new pg.Client(url.href);
+  await client.connect();
+  const folder = join(cache, database);
+  mkdirSync(folder, { recursive: true });
+  return {
+    url: url.href,
+    client,
+    recipe(page) {
+      const path = join(folder, `${page}.mjs`);
+      writeFileSync(path, compile(page));
+      return import(/* @vite-ignore */ pathToFileURL(path).href);
+    },
+    async close() {
+      await client.end();
+      await onServer(`drop database ${database} with (force)`);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -12,7 +12,7 @@ import { workflowErrors } from "./contract.ts";
 import type { DecidedHook } from "./approval/contract.ts";
 import type { DomainView } from "./redrive/contract.ts";
 import { tasksOf } from "./definition/functions.ts";
-import { loadDefinition, type DefinitionSource } from "./definition/load.ts";
+import { loadDefinition, type Built, type DefinitionSource } from "./definition/load.ts";
 
 /** What a handler gets beside its input. */
 export interface TaskContext {
@@ -74,8 +74,8 @@ export interface TaskDefinition<Input = any, Output = unknown> {
   readonly handle: Handle<any, Output>;
   /** Of an approval: what the application does with the decision, in the deciding transaction. */
   readonly decided?: DecidedHook | undefined;
-  /** What it is called with, for the builder; there is no value. */
-  readonly takes?: Input;
+  /** What it may be called with, for the builder; there is no value. */
+  readonly takes?: (input: Input) => void;
 }
 
 /** Declares a handler with its input, its time and whether it may be repeated. */
@@ -180,11 +180,31 @@ function checkTasks(name: string, definition: JsonObject, tasks: ReadonlyMap<str
   }
 }
 
+const isBuilt = (source: DefinitionSource): source is Built =>
+  typeof source === "object" && "definition" in source && "tasks" in source;
+
+/** With what the builder brought along: handlers and the schema of the input. */
+function withBuilt<S extends Schema>(given: WorkflowOptions<S>): WorkflowOptions<S> {
+  const { definition } = given;
+  if (!isBuilt(definition)) return given;
+  const { tasks, input } = definition;
+  return { ...(input && { input: input as unknown as S }), ...given, tasks: { ...tasks, ...given.tasks } };
+}
+
 /** Declares a workflow. Errors: TUNTAS_WORKFLOW_NAME, TUNTAS_WORKFLOW_DEFINITION, TUNTAS_WORKFLOW_RETRY. */
+export function workflow<Start>(
+  name: string,
+  options: Omit<WorkflowOptions<Schema<Start, any>>, "definition"> & { readonly definition: Built<Start> },
+): WorkflowDefinition<Schema<Start, any>>;
 export function workflow<S extends Schema<any, any> = Schema<any>>(
   name: string,
   options: WorkflowOptions<S>,
+): WorkflowDefinition<S>;
+export function workflow<S extends Schema<any, any> = Schema<any>>(
+  name: string,
+  declared: WorkflowOptions<S>,
 ): WorkflowDefinition<S> {
+  const options = withBuilt(declared);
   if (!names.test(name))
     throw workflowErrors.error(
       "TUNTAS_WORKFLOW_NAME",

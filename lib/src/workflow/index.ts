@@ -11,6 +11,24 @@ export type {
   WorkflowDefinition,
   WorkflowOptions,
 } from "./declaration.ts";
+export { machine, s3Items } from "./builder/flow.ts";
+export {
+  and,
+  eq,
+  exists,
+  gt,
+  gte,
+  jsonata,
+  lt,
+  lte,
+  ne,
+  not,
+  or,
+  orElse,
+  shape,
+} from "./builder/expression.ts";
+export type { Caught, Flow, Machine, MachineOptions, Retrier } from "./builder/contract.ts";
+export type { Ref, Template } from "./builder/expression.ts";
 export { approval } from "./approval/declaration.ts";
 export type { ApprovalOptions, Question } from "./approval/declaration.ts";
 export * from "./approval/contract.ts";

@@ -7,12 +7,18 @@ import { parse as parseYaml } from "yaml";
 import type { Json, JsonObject } from "../../asl/contract.ts";
 import { invalidDefinitionMessage, validateDefinition } from "../../asl/index.ts";
 import { defaultScope } from "../../queue/contract.ts";
+import type { Schema } from "../../core/schema.ts";
 import { workflowErrors, type ExecutionType } from "../contract.ts";
+import type { Task } from "../declaration.ts";
 import { parametersOf, tasksOf } from "./functions.ts";
 
-/** Anything that has made a definition: the builder's result. */
-export interface Built {
+/** What the builder has made: a definition, with the handlers and the schema that it was built with. */
+export interface Built<in Start = never> {
   readonly definition: JsonObject;
+  readonly tasks: Readonly<Record<string, Task>>;
+  readonly input: Schema<any, any> | undefined;
+  /** What it is started with; there is no value. */
+  readonly starts?: (input: Start) => void;
 }
 
 export type DefinitionSource = string | URL | JsonObject | Built;
@@ -58,7 +64,7 @@ function readFile(name: string, source: string | URL): Json {
 function objectOf(name: string, source: DefinitionSource): JsonObject {
   if (typeof source === "string" || source instanceof URL) return readFile(name, source) as JsonObject;
   return "definition" in source && !("States" in source)
-    ? (source.definition as JsonObject)
+    ? (source as Built).definition
     : (source as JsonObject);
 }
 

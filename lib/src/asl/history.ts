@@ -1,4 +1,5 @@
-// The last touch that a history event gets on the wire. What is stored leaves it out, because it is always the same.
+// Where a history event has its details, and the last touch that it gets on the wire, which is not stored, because it is
+// always the same.
 import type { HistoryEvent } from "./contract.ts";
 
 const marked = ["input", "output", "assignedVariables"] as const;
@@ -14,4 +15,17 @@ export function wireEvent(event: HistoryEvent): HistoryEvent {
     .filter((name) => details[name] !== undefined)
     .map((name) => [`${name}Details`, complete]);
   return { ...event, [key]: { ...details, ...(Object.fromEntries(marks) as Record<string, unknown>) } };
+}
+
+const detailsKeys = new Map<string, `${string}EventDetails`>();
+
+/** AWS names the details after the event, but for states, which share `stateEntered` and `stateExited`. */
+export function detailsKey(type: string): `${string}EventDetails` {
+  let key = detailsKeys.get(type);
+  if (!key) {
+    const name = /State(Entered|Exited)$/.exec(type)?.[0] ?? type;
+    key = `${name[0]!.toLowerCase()}${name.slice(1)}EventDetails`;
+    detailsKeys.set(type, key);
+  }
+  return key;
 }

@@ -1,6 +1,6 @@
 // The door of the Amazon States Language: definitions in, decisions out. No IO, no clock, no chance of its own.
 export type * from "./contract.ts";
-export { wireEvent } from "./history.ts";
+export { detailsKey, wireEvent } from "./history.ts";
 export { limits } from "./limits.ts";
 export { exceedsTolerance } from "./map-run.ts";
 export { next } from "./next.ts";

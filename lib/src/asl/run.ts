@@ -12,6 +12,7 @@ import type {
   Wait,
 } from "./contract.ts";
 import { StateFailure } from "./failure.ts";
+import { detailsKey } from "./history.ts";
 import { exceedsBytes, limits } from "./limits.ts";
 import type { Machine, StateSpec } from "./parse.ts";
 import type { Scope } from "./query/query.ts";
@@ -67,19 +68,6 @@ export function textOf(run: Run, value: Json): string {
 
 export const serial = (run: Run): number => ++run.state.serial;
 
-const detailsKey = new Map<string, `${string}EventDetails`>();
-
-/** AWS names the details after the event, but for states, which share `stateEntered` and `stateExited`. */
-function keyOf(type: string): `${string}EventDetails` {
-  let key = detailsKey.get(type);
-  if (!key) {
-    const name = /State(Entered|Exited)$/.exec(type)?.[0] ?? type;
-    key = `${name[0]!.toLowerCase()}${name.slice(1)}EventDetails`;
-    detailsKey.set(type, key);
-  }
-  return key;
-}
-
 /** Appends an event that follows the branch's latest; two places are kept for how an execution ends. */
 export function emit(place: Place, type: string, details?: object): number {
   const { run } = place;
@@ -108,7 +96,7 @@ function historyEvent(
   details: object | undefined,
 ): HistoryEvent {
   const event = { id, previousEventId, timestamp: run.event.nowMs / 1000, type };
-  if (details) (event as Record<string, unknown>)[keyOf(type)] = details;
+  if (details) (event as Record<string, unknown>)[detailsKey(type)] = details;
   return event;
 }
 

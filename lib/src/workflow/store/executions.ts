@@ -2,6 +2,7 @@
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import type { ExecutionRecord, HistoryEvent, Page } from "../contract.ts";
+import { eventsOf } from "./events.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
 
@@ -131,7 +132,7 @@ const history = statement(`select events from tuntas.execution_history where exe
 /** All events, in order. */
 export async function readHistory(sql: Runner, executionId: string): Promise<HistoryEvent[]> {
   const rows = await sql.run<{ events: string }>(history, [executionId]);
-  return rows.flatMap(({ events }) => JSON.parse(events) as HistoryEvent[]);
+  return rows.flatMap(({ events }) => eventsOf(events));
 }
 
 /** What never changes but for a redrive. */

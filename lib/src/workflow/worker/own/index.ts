@@ -164,7 +164,7 @@ export function makeOwnRuns(options: OwnOptions): OwnRuns {
   return {
     takes: (revision, executionId, key) =>
       !closed && places.keep(revision, executionId !== undefined && holds(executionId, key!)),
-    during: places.during,
+    free: places.free,
     holds,
     offer(revision) {
       if (places.of(revision)) claims.look();

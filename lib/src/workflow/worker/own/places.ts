@@ -16,8 +16,8 @@ export interface Places {
   revisions(): string[];
   /** Keeps one, if there is any, or for what follows at once on what runs here. */
   keep(revision: string, follows: boolean): boolean;
-  /** Does what places were kept for: what begins is counted as running from then on. */
-  during<T>(revision: string, places: number, write: () => Promise<T>): Promise<T>;
+  /** What places were kept for has begun, and is counted as running now, or came to nothing. */
+  free(revision: string, places: number): void;
   /** The revisions that have room, and how much the fullest of them has. */
   room(max: number): { pools: string[]; limit: number };
   clear(): void;
@@ -45,14 +45,9 @@ export function makePlaces(): Places {
       place.kept++;
       return true;
     },
-    async during(revision, places, write) {
+    free(revision, places) {
       const place = byRevision.get(revision);
-      if (places === 0 || !place) return write();
-      try {
-        return await write();
-      } finally {
-        place.kept -= places;
-      }
+      if (place) place.kept -= places;
     },
     room(max) {
       const open = [...byRevision].filter(([, place]) => leftOf(place) > 0);

@@ -19,7 +19,7 @@ import type {
 } from "../contract.ts";
 import * as store from "../store/executions.ts";
 import * as mapRuns from "../store/map-runs.ts";
-import type { NewRun } from "../worker/engine.ts";
+import type { NewRun } from "../worker/engine/index.ts";
 import { runExpress } from "../worker/express.ts";
 import type { WorkflowWorker } from "../worker/index.ts";
 

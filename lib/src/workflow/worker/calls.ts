@@ -10,7 +10,7 @@ import type {
   StartTask,
 } from "../../asl/contract.ts";
 import { callKey, taskKey } from "../state.ts";
-import type { DispatchOptions } from "./engine.ts";
+import type { DispatchOptions } from "./engine/index.ts";
 import type { Objects } from "./objects.ts";
 import type { TaskOutcome, TaskRunner } from "./tasks/task.ts";
 

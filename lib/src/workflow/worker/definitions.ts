@@ -32,6 +32,7 @@ function ownBy(handlers: readonly string[] | null): Definition["isOwn"] {
 
 export function makeDefinitions(database: Pick<Sql, "run">): Definitions {
   const known = new Map<string, Definition>();
+  const underWay = new Map<string, Promise<Definition>>();
 
   async function load(revision: string): Promise<Definition> {
     const found = await findDefinition(database, revision);
@@ -55,12 +56,20 @@ export function makeDefinitions(database: Pick<Sql, "run">): Definitions {
   const keyOf = (revision: string, processor: string | null) =>
     processor === null ? revision : `${revision} ${processor}`;
 
+  async function find(revision: string, processor: string | null): Promise<Definition> {
+    const key = keyOf(revision, processor);
+    if (processor === null) return keep(key, await load(revision));
+    return keep(key, inside(await get(revision, null), processor));
+  }
+
+  /** Thousands that ask at the same moment share one look. */
   async function get(revision: string, processor: string | null): Promise<Definition> {
     const key = keyOf(revision, processor);
     const before = known.get(key);
     if (before) return before;
-    if (processor === null) return keep(key, await load(revision));
-    return keep(key, inside(await get(revision, null), processor));
+    const looking = underWay.get(key) ?? find(revision, processor).finally(() => underWay.delete(key));
+    underWay.set(key, looking);
+    return looking;
   }
 
   return { get, known: (revision, processor) => known.get(keyOf(revision, processor)) };

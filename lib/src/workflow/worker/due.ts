@@ -4,7 +4,7 @@ import type { Database } from "../../pg/database.ts";
 import { happeningOf } from "../state.ts";
 import * as store from "../store/calls.ts";
 import type { EngineClock } from "./clock.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "./engine/index.ts";
 
 export interface DueParts {
   readonly database: Database;

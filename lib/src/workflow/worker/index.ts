@@ -19,7 +19,7 @@ import { makeDefinitions, type Definitions } from "./definitions.ts";
 import { makeDue } from "./due.ts";
 import { makeEndings, type Endings } from "./endings.ts";
 import { makeEvaluator } from "./evaluator.ts";
-import { makeEngine, type Engine, type Held } from "./engine.ts";
+import { makeEngine, type Engine, type Held } from "./engine/index.ts";
 import { makeMapRuns, mapRunKey, runningMapRuns } from "./map-run.ts";
 import { makeObjects } from "./objects.ts";
 import { makeOwnRuns, ownKey, type OwnRuns } from "./own/index.ts";

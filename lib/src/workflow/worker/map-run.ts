@@ -8,7 +8,7 @@ import type { Sql } from "../../pg/contract.ts";
 import { nameOf } from "../token.ts";
 import type { Ended } from "../store/executions.ts";
 import * as store from "../store/map-runs.ts";
-import type { Held, NewRun } from "./engine.ts";
+import type { Held, NewRun } from "./engine/index.ts";
 import { makeLanes } from "./lanes.ts";
 
 export interface MapRunOptions {

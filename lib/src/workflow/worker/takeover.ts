@@ -5,7 +5,7 @@ import type { Database } from "../../pg/database.ts";
 import { workflowSignals } from "../signals.ts";
 import * as store from "../store/calls.ts";
 import type { Calls } from "./calls.ts";
-import type { Engine, Held } from "./engine.ts";
+import type { Engine, Held } from "./engine/index.ts";
 import type { OwnRuns } from "./own/index.ts";
 
 export interface TakeoverParts {

@@ -4,7 +4,7 @@ import type { HistoryEvent, Json, StartTask } from "../../../asl/contract.ts";
 import { resourceOf, specAt } from "../../../asl/index.ts";
 import type { Sql } from "../../../pg/contract.ts";
 import { readHistory } from "../../store/executions.ts";
-import type { Held } from "../engine.ts";
+import type { Held } from "../engine/index.ts";
 
 interface Scheduled {
   readonly input?: string;

@@ -14,7 +14,7 @@ import { workflowErrors } from "../../contract.ts";
 import type { TaskDefinition } from "../../declaration.ts";
 import { isInvoke } from "../../definition/functions.ts";
 import { findRecord, type Advance, type StepRecord } from "../../store/advance.ts";
-import type { Dispatched, DispatchOptions } from "../engine.ts";
+import type { Dispatched, DispatchOptions } from "../engine/index.ts";
 import { commitOwn, type Step, type StepEnding, type StepWriter } from "./commits.ts";
 import { OwnContext, visitKey } from "./context.ts";
 import { failureOf, ofOutcome, type TaskFailure } from "./failure.ts";

@@ -11,7 +11,7 @@ import { branchOf, taskKey } from "../../state.ts";
 import { extendHeartbeat, type Call } from "../../store/calls.ts";
 import { listHandlers } from "../../store/machines.ts";
 import { claimOwn, giveBackOwn, releaseOwn } from "../../store/own.ts";
-import type { Engine, Held, Own } from "../engine.ts";
+import type { Engine, Held, Own } from "../engine/index.ts";
 import { awaitedTask } from "./again.ts";
 import { Attempt, type AttemptDeps } from "./attempt.ts";
 import { makeClaims } from "./claims.ts";

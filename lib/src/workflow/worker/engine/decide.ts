@@ -1,7 +1,7 @@
 // What events mean for an execution: the language's decisions, and the plan of what they come to as rows. Nothing is
 // written here. The answer is there at once, unless an expression has to be evaluated elsewhere.
 import { randomUUID } from "node:crypto";
-import { next } from "../../asl/index.ts";
+import { next } from "../../../asl/index.ts";
 import type {
   Decision,
   ExecutionState,
@@ -9,13 +9,13 @@ import type {
   HistoryEvent,
   Json,
   NextOptions,
-} from "../../asl/contract.ts";
-import { Plan, type Planner } from "../state.ts";
-import type { NewExecution } from "../store/advance.ts";
-import { eventsText } from "../store/events.ts";
-import type { EngineClock } from "./clock.ts";
-import type { Definitions } from "./definitions.ts";
-import type { Dispatched, NewRun, Own } from "./engine.ts";
+} from "../../../asl/contract.ts";
+import { Plan, type Planner } from "../../state.ts";
+import type { NewExecution } from "../../store/advance.ts";
+import { eventsText } from "../../store/events.ts";
+import type { EngineClock } from "../clock.ts";
+import type { Definitions } from "../definitions.ts";
+import type { Dispatched, NewRun, Own } from "./index.ts";
 import { stateText, type Held } from "./held.ts";
 
 /** One event, and whether the task's work now belongs to somebody outside. */

@@ -1,13 +1,13 @@
 // An execution's events come one after another: what comes while an advance is under way shares the next one. Most turns
 // are decided at once and written with those of other executions, so nothing here waits by a promise but where it must.
-import { limits } from "../../asl/index.ts";
-import type { ExecutionState } from "../../asl/contract.ts";
-import { workflowErrors } from "../contract.ts";
-import { workflowSignals } from "../signals.ts";
-import type { Advance } from "../store/advance.ts";
+import { limits } from "../../../asl/index.ts";
+import type { ExecutionState } from "../../../asl/contract.ts";
+import { workflowErrors } from "../../contract.ts";
+import { workflowSignals } from "../../signals.ts";
+import type { Advance } from "../../store/advance.ts";
 import type { Advances } from "./advances.ts";
 import { storedEvents, type Decided, type Decisions, type Told } from "./decide.ts";
-import type { Dispatched, DispatchOptions, Own } from "./engine.ts";
+import type { Dispatched, DispatchOptions, Own } from "./index.ts";
 import { stateText, type Held, type HeldExecutions } from "./held.ts";
 
 export interface Pending extends DispatchOptions, Told {

@@ -1,9 +1,9 @@
 // Writes advances: all that are ready at the same time share one statement and one commit, and each is told after it
 // whether its own has moved.
-import { isTuntasError } from "../../core/error.ts";
-import { gatherer } from "../../core/coalesce.ts";
-import type { Database } from "../../pg/database.ts";
-import { isStep, writeAdvances, type Advance } from "../store/advance.ts";
+import { isTuntasError } from "../../../core/error.ts";
+import { gatherer } from "../../../core/coalesce.ts";
+import type { Database } from "../../../pg/database.ts";
+import { isStep, writeAdvances, type Advance } from "../../store/advance.ts";
 
 export interface Writing {
   readonly advance: Advance;

@@ -1,17 +1,17 @@
 // Advances executions. Any process may advance any execution: seq is the fence, so that of two who decide upon the same
 // state one comes through and the other looks again. Within a process an execution's events come one after another,
 // and all advances that are ready at the same time share one statement and one commit.
-import type { Command, ExecutionState, Happening, NextOptions } from "../../asl/contract.ts";
-import { coalescer } from "../../core/coalesce.ts";
-import type { Sql } from "../../pg/contract.ts";
-import type { Database } from "../../pg/database.ts";
-import { workflowSignals } from "../signals.ts";
-import type { Plan } from "../state.ts";
-import { insertExecutions, type Advance, type NewExecution } from "../store/advance.ts";
+import type { Command, ExecutionState, Happening, NextOptions } from "../../../asl/contract.ts";
+import { coalescer } from "../../../core/coalesce.ts";
+import type { Sql } from "../../../pg/contract.ts";
+import type { Database } from "../../../pg/database.ts";
+import { workflowSignals } from "../../signals.ts";
+import type { Plan } from "../../state.ts";
+import { insertExecutions, type Advance, type NewExecution } from "../../store/advance.ts";
 import { makeAdvances } from "./advances.ts";
-import type { EngineClock } from "./clock.ts";
+import type { EngineClock } from "../clock.ts";
 import { makeDecisions } from "./decide.ts";
-import type { Definitions } from "./definitions.ts";
+import type { Definitions } from "../definitions.ts";
 import { makeHeld, type Held } from "./held.ts";
 import { makeTurns } from "./turns.ts";
 

@@ -1,10 +1,10 @@
 // The executions that this process goes on with, as they stand after their latest advance: whoever has one here need not
 // read it again. What is kept is a convenience, seq says whether it still holds.
-import type { ExecutionState } from "../../asl/contract.ts";
-import { coalescer } from "../../core/coalesce.ts";
-import type { Sql } from "../../pg/contract.ts";
-import { loadExecutions, type Facts, type Loaded } from "../store/executions.ts";
-import type { Definition, Definitions } from "./definitions.ts";
+import type { ExecutionState } from "../../../asl/contract.ts";
+import { coalescer } from "../../../core/coalesce.ts";
+import type { Sql } from "../../../pg/contract.ts";
+import { loadExecutions, type Facts, type Loaded } from "../../store/executions.ts";
+import type { Definition, Definitions } from "../definitions.ts";
 
 /** An execution as the engine holds it between two advances. */
 export interface Held extends Definition {

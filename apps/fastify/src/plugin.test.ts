@@ -165,6 +165,31 @@ test("A-13: a route that is to wait for minutes is refused where it is declared,
   await declared.close();
 });
 
+test("A-22: of two deployments side by side the figures say which one fails", async () => {
+  const scrape = async (revision: string, answer: () => unknown) => {
+    process.env.TUNTAS_REVISION = revision;
+    const deployed = Fastify();
+    await deployed.register(tuntasHttp, { platform: kit.platform });
+    deployed.get("/order", async () => answer());
+    const at = await deployed.listen({ port: 0, host: "127.0.0.1" });
+    const get = async (path: string) => (await fetch(at + path)).text();
+    for (let n = 0; n < 3; n++) await get("/order");
+    const text = await get("/metrics");
+    await deployed.close();
+    return text.split("\n").filter((line) => line.startsWith("tuntas_http_request_seconds_count"));
+  };
+  try {
+    const good = await scrape("2026.11.3", () => ({}));
+    const bad = await scrape("2026.11.4", () => {
+      throw new Error("a bad deployment");
+    });
+    expect(good).toEqual([expect.stringMatching(/revision="2026.11.3".*status="200"\} 3$/)]);
+    expect(bad).toEqual([expect.stringMatching(/revision="2026.11.4".*status="500"\} 3$/)]);
+  } finally {
+    delete process.env.TUNTAS_REVISION;
+  }
+});
+
 test("A-03: a correlation id that would break a log or a header is replaced by a new one", async () => {
   for (const hostile of ["a b", "x".repeat(200), "\u00e9"]) {
     const { headers } = await server.inject({

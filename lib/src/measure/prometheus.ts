@@ -90,6 +90,9 @@ function listenForDurations(registry: Registry): () => void {
 
 export function makePrometheus({ database, tally }: PrometheusOptions): Prometheus {
   const registry = new Registry();
+  // Old and new processes run side by side in a deployment: whose errors these are is to be seen at once.
+  const { TUNTAS_REVISION: revision } = process.env;
+  if (revision) registry.setDefaultLabels({ revision });
   const fillCounters = makeCounters(registry, tally);
   const fillGauges = makeGauges(registry);
   const close = listenForDurations(registry);

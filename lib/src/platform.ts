@@ -5,6 +5,7 @@ import { makeAftermath } from "./engine/aftermath.ts";
 import { dueAgendum, type Agendum } from "./engine/agenda.ts";
 import { choreDue, claimChore, registerChore } from "./engine/chore.ts";
 import { makeClosing, type Closing } from "./engine/closing.ts";
+import { watchMemory } from "./engine/process/memory/watch.ts";
 import { startPresence } from "./engine/process/presence.ts";
 import { makeDueClock } from "./engine/due.ts";
 import { endDuties } from "./engine/duty.ts";
@@ -329,6 +330,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
   const agenda = [...rooms.agenda, ...ledger.agenda];
   const standing = makePlace({ database, slots, log, rooms, agenda, name: options.name ?? "tuntas" });
   for (const part of [notifier, standing, rooms, ledger]) closing.add(part.close);
+  closing.add(watchMemory({ log }).close);
   await standing.begin();
   await worker.open();
   const targets = bindRooms({ database, ...rooms });

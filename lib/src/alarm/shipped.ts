@@ -157,6 +157,15 @@ const list: readonly Shipped[] = [
     page: "workflows",
   })),
   {
+    name: "memory-growing",
+    metric: { name: "tuntas_process_memory_growing_total" },
+    when: { above: 0 },
+    of: once,
+    severity: "ticket",
+    checks: [],
+    page: "memory",
+  },
+  {
     name: "discrepancies",
     metric: { name: "tuntas_discrepancies", statistic: "last" },
     when: { above: 0 },

@@ -1,5 +1,6 @@
 // Every metric there is.
 import type { MetricEntry, Metrics } from "../engine/signals.ts";
+import { processMetrics } from "../engine/process/signals.ts";
 import { alarmMetrics } from "../alarm/signals.ts";
 import { ledgerMetrics } from "../ledger/signals.ts";
 import { outboxMetrics } from "../outbox/signals.ts";
@@ -14,6 +15,7 @@ export const metricLists: readonly Metrics[] = [
   outboxMetrics,
   ledgerMetrics,
   alarmMetrics,
+  processMetrics,
 ];
 
 export const metricEntries: ReadonlyMap<string, MetricEntry> = new Map(

@@ -988,6 +988,8 @@ CREATE INDEX workflow_call_owner ON tuntas.workflow_call USING btree (owner_id) 
 
 CREATE INDEX workflow_call_pool ON tuntas.workflow_call USING btree (pool, execution_id) WHERE ((owner_id IS NULL) AND (pool IS NOT NULL));
 
+CREATE INDEX workflow_call_reference ON tuntas.workflow_call USING btree ("substring"(command, '"token":"([^"]*)"'::text)) WHERE (token_hash IS NOT NULL);
+
 CREATE UNIQUE INDEX workflow_call_token ON tuntas.workflow_call USING btree (token_hash) WHERE (token_hash IS NOT NULL);
 
 CREATE INDEX workflow_due_due ON tuntas.workflow_due USING btree (due);

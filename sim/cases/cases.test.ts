@@ -6,7 +6,7 @@ import { freePort, installed } from "../../lib/src/testing/debian.fixture.ts";
 import { breaches, tally, unfinished } from "./invariants.ts";
 import { People } from "./people.ts";
 import { openPost } from "./post.ts";
-import { embedded, keepRunning, onDatabase, postgres15, type Server } from "./processes.ts";
+import { embedded, keepRunning, onDatabase, postgres15, replayDead, type Server } from "./processes.ts";
 
 const { env } = process;
 const casesMax = Number(env.TUNTAS_CASES ?? 20);
@@ -35,11 +35,16 @@ async function openCases(people: People): Promise<void> {
   await Promise.all(Array.from({ length: clerksMax }, clerk));
 }
 
-/** The same once more until nothing is left to do, or for so long. */
-async function comeToRest(url: string): Promise<number> {
+/**
+ * Looks until nothing is left to do, or for so long. A message whose worker was killed five times is a dead letter; an
+ * operator replays those, as the runbook says.
+ */
+async function comeToRest(url: string): Promise<{ left: number; replayed: number }> {
+  let replayed = 0;
   for (const end = Date.now() + restMs; ; await pause(300)) {
+    replayed += await onDatabase(url, (client) => replayDead(client, url));
     const left = await onDatabase(url, unfinished);
-    if (left === 0 || Date.now() > end) return left;
+    if (left === 0 || Date.now() > end) return { left, replayed };
   }
 }
 
@@ -84,19 +89,16 @@ async function run(server: Server) {
       await killSomething();
     }
     await opening;
-    const left = await comeToRest(server.url);
+    const { left, replayed } = await comeToRest(server.url);
     await supervising.end();
     const seconds = Math.round((performance.now() - begunAt) / 100) / 10;
     const found = await onDatabase(server.url, breaches);
     const ends = await onDatabase(server.url, tally);
     const twice = [...post.posts].filter(([, times]) => times > 1).map(([key]) => key);
     const figures = { seed, cases: people.opened.size, kills, ends, letters: post.posts.size, seconds };
-    return {
-      left,
-      found,
-      twice,
-      figures: { ...figures, requests: people.asked, unanswered: people.unanswered },
-    };
+    const { asked: requests, unanswered } = people;
+    const putOff = Object.fromEntries(people.putOff);
+    return { left, found, twice, figures: { ...figures, replayed, requests, unanswered, putOff } };
   } finally {
     await supervising.end();
     for (const each of [api, ...workers]) each.stop();

@@ -32,6 +32,8 @@ export class People {
   readonly opened = new Map<string, Plan>();
   asked = 0;
   unanswered = 0;
+  /** What the API said instead of an answer, and how often. */
+  readonly putOff = new Map<string, number>();
   #over = false;
 
   constructor(url: string, run: string) {
@@ -60,12 +62,18 @@ export class People {
       const text = await response.text();
       if (response.status < 500 && response.status !== 429 && response.status !== 408)
         return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+      this.#notePutOff(response.status, text);
     } catch {
       // Killed in the middle: whether it took place is found out by asking again.
     }
     this.unanswered++;
     await pause(200);
     return undefined;
+  }
+
+  #notePutOff(status: number, text: string): void {
+    const what = `${status} ${/"code":"([^"]*)"/.exec(text)?.[1] ?? text.slice(0, 200)}`;
+    this.putOff.set(what, (this.putOff.get(what) ?? 0) + 1);
   }
 
   async #until(path: string, asked: Asked, isAnswer: (status: number) => boolean): Promise<any> {

@@ -1,6 +1,7 @@
 // The processes of case activation, each killed with SIGKILL and started again as an orchestrator would, and the
 // database under them.
 import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -63,6 +64,20 @@ export async function onDatabase<T>(url: string, work: (client: pg.Client) => Pr
       await client.end().catch(() => undefined);
     }
   }
+}
+
+const command = fileURLToPath(new URL("../../lib/bin/tuntas.mjs", import.meta.url));
+
+/** Puts the dead letters back to work by the command that an operator has; how many there were. */
+export async function replayDead(client: pg.Client, url: string): Promise<number> {
+  const { rows } = await client.query(
+    "select count(*)::int as n from tuntas.ready where source_queue_id is not null",
+  );
+  if (rows[0].n === 0) return 0;
+  const env = { ...process.env, DATABASE_URL: url };
+  const args = [command, "queue", "redrive", "duplicate-checks-dlq"];
+  const [status] = await once(spawn(process.execPath, args, { env, stdio: "ignore" }), "exit");
+  return status === 0 ? rows[0].n : 0;
 }
 
 const folder = fileURLToPath(new URL("../../examples/case-activation/dist/", import.meta.url));

@@ -67,3 +67,23 @@ test("H-13 a duplicate check that nobody ends goes to the supervisor as unknown"
   const shown = await house.reaches(caseId, "NEEDS_APPROVAL");
   expect(shown.history.map((each: any) => each.transition)).toContain("needReview");
 });
+
+test("P-33 a check that comes after its execution went on changes nothing, and its message is rejected", async () => {
+  await house.query("alter table cases.duplicate_check add constraint hang check (status = 'PENDING')");
+  const caseId = await house.open();
+  await expect.poll(() => house.query("select from cases.duplicate_check")).toHaveLength(1);
+  await house.kit.advance(121_000);
+  await house.reaches(caseId, "NEEDS_APPROVAL");
+  await house.query("alter table cases.duplicate_check drop constraint hang");
+  await expect
+    .poll(
+      async () => {
+        await house.kit.advance(30_000);
+        return house.query("select code from tuntas.rejection");
+      },
+      { timeout: 20_000 },
+    )
+    .toEqual([{ code: "CHECK_LATE" }]);
+  const { history } = await house.reaches(caseId, "NEEDS_APPROVAL");
+  expect(history.map((each: any) => each.transition)).not.toContain("passDuplicateCheck");
+});

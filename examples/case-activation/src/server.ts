@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { isTuntasError, type Platform, type RunningApp } from "tuntas";
 import { httpErrors, tuntasHttp } from "tuntas/fastify";
 import { executionName, startByOutbox } from "tuntas/outbox";
-import { answerTask, type Person } from "tuntas/workflow";
+import { answerTask, type Person, type TaskAnswer } from "tuntas/workflow";
 import { z } from "zod";
 import { caseActivation } from "./cases.ts";
 import {
@@ -115,7 +115,14 @@ async function cancel({ workflows }: Platform, request: FastifyRequest, caseId: 
   await transition(tx, { caseId, name: "cancel" }, { actor: person.name, reason });
   const notice = await findNotice(tx, caseId);
   if (notice?.tokenReference && notice.deliveryStatus !== "ACKNOWLEDGED")
-    await answerTask(tx, { tokenReference: notice.tokenReference, error: "CaseOver", cause: reason });
+    await tell(tx, { tokenReference: notice.tokenReference, error: "CaseOver", cause: reason });
+}
+
+/** Tells the execution, if it waits: what became of case and notice is so in any case, and it looks when it comes by. */
+async function tell(tx: Tx, answer: TaskAnswer): Promise<void> {
+  await answerTask(tx, answer).catch((cause: unknown) => {
+    if (!isTuntasError(cause, "TUNTAS_ANSWER_LATE")) throw cause;
+  });
 }
 
 /** The post's receipt: the notice first, then the execution hears of it. Again is harmless. */
@@ -123,7 +130,7 @@ async function receive(tx: Tx, noticeId: string) {
   const notice = await acknowledge(tx, noticeId);
   if (!notice) throw missing(`notice ${noticeId}`);
   if (notice.first && notice.tokenReference)
-    await answerTask(tx, { tokenReference: notice.tokenReference, output: { status: "ACKNOWLEDGED" } });
+    await tell(tx, { tokenReference: notice.tokenReference, output: { status: "ACKNOWLEDGED" } });
   return { noticeId, deliveryStatus: notice.deliveryStatus };
 }
 

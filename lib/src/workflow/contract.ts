@@ -206,6 +206,12 @@ export const workflowErrors = catalogue({
     meaning: "A step belongs to somebody else by now: it timed out, was stopped or was taken over.",
     remedy: "Nothing that this attempt wrote through ctx.tx or ctx.write took place; let the handler end.",
   },
+  TUNTAS_ANSWER_LATE: {
+    meaning:
+      "A task was to be answered that does not wait: it timed out, was stopped, or has had its answer.",
+    remedy:
+      "Change nothing and let the work be rejected; the execution has taken another way. Where the change stands by itself (a receipt), go on without the answer.",
+  },
   TUNTAS_ADVANCE_LOST: {
     meaning: "Other processes advanced the same execution again and again, and this one never came through.",
     remedy: "Try again; the event was not lost if it came from the clock or from a call.",

@@ -1,6 +1,6 @@
 // The duplicate check: the step leaves a job and a message with a reference to its token; a worker looks, under a lease,
 // and its result commits before the execution hears of it.
-import { queue, retry, task, worker, type Context } from "tuntas";
+import { isTuntasError, queue, rejected, retry, task, worker, type Context } from "tuntas";
 import { claimLease, completeLease } from "tuntas/ledger";
 import { answerTask } from "tuntas/workflow";
 import { z } from "zod";
@@ -23,20 +23,23 @@ export const checkDuplicates = task({
   },
 });
 
-/** Job, case, lease and the answer to the execution in the commit that acknowledges the message. */
+/**
+ * Job, case, lease and the answer to the execution in the commit that acknowledges the message. The answer comes first: once
+ * the execution has gone on without it (to a supervisor, after its heartbeat), the check changes nothing.
+ */
 async function check(caseId: string, { tx }: Context, tokenReference: string): Promise<void> {
   const found = await caseOf(tx, caseId);
   if (finalStatuses.includes(found.status)) {
-    await endDuplicateCheck(tx, caseId, { status: "FAILED", duplicates: [] });
     await answerTask(tx, { tokenReference, error: "CaseOver", cause: `${caseId} is ${found.status}` });
+    await endDuplicateCheck(tx, caseId, { status: "FAILED", duplicates: [] });
     return;
   }
   const duplicates = await findDuplicates(tx, found);
   const status = duplicates.length > 0 ? "POSSIBLE_DUPLICATE" : "CLEAR";
+  await answerTask(tx, { tokenReference, output: { caseId, status, duplicateCheckResult: { status } } });
   await endDuplicateCheck(tx, caseId, { status, duplicates });
   const name = status === "CLEAR" ? "passDuplicateCheck" : "needReview";
   await transition(tx, { caseId, name }, { actor: "duplicate check", reason: duplicates.join(", ") });
-  await answerTask(tx, { tokenReference, output: { caseId, status, duplicateCheckResult: { status } } });
 }
 
 export const duplicateChecker = worker(duplicateChecks, {
@@ -51,7 +54,12 @@ export const duplicateChecker = worker(duplicateChecks, {
     if (claimed.status === "held")
       return retry({ code: "CHECK_HELD", after: `${Math.ceil(claimed.expiresInMs) + 100}ms` });
     if (claimed.status === "completed") return undefined;
-    await check(caseId, context, tokenReference);
+    try {
+      await check(caseId, context, tokenReference);
+    } catch (cause) {
+      if (!isTuntasError(cause, "TUNTAS_ANSWER_LATE")) throw cause;
+      return rejected({ code: "CHECK_LATE", message: cause.message });
+    }
     await completeLease(tx, claimed.lease, { caseId });
     return undefined;
   },

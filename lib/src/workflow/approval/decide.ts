@@ -3,11 +3,12 @@ import { writeAudit } from "../../engine/audit.ts";
 import type { Queryable } from "../../pg/contract.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { Approval, DecideAnswer, DecidedHook, Decision, Person, Standing } from "./contract.ts";
+import { stopClocks } from "../store/calls.ts";
 import { approvalErrors } from "./contract.ts";
 import { endRequest } from "./ending.ts";
 import { approvalSignals } from "./signals.ts";
 import { isRepeat, standingOf, statusWith } from "./state.ts";
-import { findApproval, insertSignature, lockApproval, stopClocks, type Kept } from "./store.ts";
+import { findApproval, insertSignature, lockApproval, type Kept } from "./store.ts";
 
 type Code = Parameters<typeof approvalErrors.error>[0];
 

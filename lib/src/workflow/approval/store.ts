@@ -171,24 +171,6 @@ export async function awaitedAmong(sql: Runner, hashes: readonly Buffer[]): Prom
   return new Set(rows.map(({ hash }) => hash));
 }
 
-const stop = statement(
-  `with call as (select execution_id, command::json->>'task' as task from tuntas.workflow_call where token_hash = $1),
-   clocks as materialized (select d.execution_id, d.key, d.taken_by from tuntas.workflow_due d join call c on d.execution_id = c.execution_id
-     where d.key in ('timeout:' || c.task, 'heartbeat:' || c.task) for update of d),
-   stopped as (delete from tuntas.workflow_due d using clocks k where d.execution_id = k.execution_id and d.key = k.key
-     and not exists (select from clocks where taken_by is not null))
-   select exists (select from call) and not exists (select from clocks where taken_by is not null) as stopped`,
-);
-
-/**
- * Takes the task off the clock in the deciding transaction, so that it cannot time out between the decision and its
- * telling. False where it does not wait any more, or is timing out at this moment.
- */
-export async function stopClocks(tx: Runner, tokenHash: Buffer): Promise<boolean> {
-  const [row] = await tx.run<{ stopped: boolean }>(stop, [tokenHash]);
-  return row!.stopped;
-}
-
 const sign = statement(
   `insert into tuntas.approval_signature (approval_id, name, decision, reason, signed_at) values ($1, $2, $3, $4, clock_timestamp() + (tuntas.now() - pg_catalog.now()))`,
 );

@@ -1,10 +1,12 @@
 // Answering a waiting task with the change that it waited for: announced in the change's own transaction, told after its
-// commit, and told again until the execution has it.
+// commit, and told again until the execution has it. From the announcement on the task cannot time out any more; one that
+// has timed out already is not answered, so that nothing is changed that the execution does not hear of.
 import type { Failure, Json } from "../../asl/contract.ts";
 import type { Target } from "../../engine/target.ts";
 import { add } from "../../outbox/client.ts";
-import type { Transaction } from "../../pg/join.ts";
-import type { AnswerResult } from "../contract.ts";
+import { join, type Transaction } from "../../pg/join.ts";
+import { type AnswerResult, workflowErrors } from "../contract.ts";
+import { stopClocksOf } from "../store/calls.ts";
 
 /** What answers waiting tasks by their tokens. */
 export interface Answering {
@@ -19,8 +21,16 @@ export type TaskAnswer = { readonly tokenReference: string } & (
 
 const target = { kind: "task", name: "answer" };
 
-/** Answers the task after the commit of this transaction. Errors: TUNTAS_OUTBOX_INVALID. */
+/**
+ * Answers the task after the commit of this transaction. Call it before the changes that it tells of. Errors:
+ * TUNTAS_ANSWER_LATE where the task does not wait any more (the transaction is as it was), TUNTAS_OUTBOX_INVALID.
+ */
 export async function answerTask(tx: Transaction, answer: TaskAnswer): Promise<void> {
+  if (!(await stopClocksOf(join(tx), answer.tokenReference)))
+    throw workflowErrors.error(
+      "TUNTAS_ANSWER_LATE",
+      `expected a task that waits for an answer to ${answer.tokenReference}, but there is none`,
+    );
   const type = "error" in answer ? "TaskFailure" : "TaskSuccess";
   await add(tx, { target, key: answer.tokenReference, type, payload: JSON.stringify(answer) });
 }

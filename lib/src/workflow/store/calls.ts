@@ -46,6 +46,36 @@ export async function extendHeartbeatByToken(
   return row;
 }
 
+const stopWhere = (isTheCall: string) =>
+  statement(
+    `with call as (select execution_id, command::json->>'task' as task from tuntas.workflow_call where ${isTheCall}),
+     clocks as materialized (select d.execution_id, d.key, d.taken_by from tuntas.workflow_due d join call c on d.execution_id = c.execution_id
+       where d.key in ('timeout:' || c.task, 'heartbeat:' || c.task) for update of d),
+     stopped as (delete from tuntas.workflow_due d using clocks k where d.execution_id = k.execution_id and d.key = k.key
+       and not exists (select from clocks where taken_by is not null))
+     select exists (select from call) and not exists (select from clocks where taken_by is not null) as stopped`,
+  );
+
+const stopByHash = stopWhere(`token_hash = $1`);
+const stopByReference = stopWhere(
+  `substring(command from '"token":"([^"]*)"') = $1 and token_hash is not null`,
+);
+
+/**
+ * Takes the task off the clock in the deciding transaction, so that it cannot time out between the decision and its
+ * telling. False where it does not wait any more, or is timing out at this moment.
+ */
+export async function stopClocks(tx: Runner, tokenHash: Buffer): Promise<boolean> {
+  const [row] = await tx.run<{ stopped: boolean }>(stopByHash, [tokenHash]);
+  return row!.stopped;
+}
+
+/** The same for whoever has the token's reference alone. */
+export async function stopClocksOf(tx: Runner, tokenReference: string): Promise<boolean> {
+  const [row] = await tx.run<{ stopped: boolean }>(stopByReference, [tokenReference]);
+  return row!.stopped;
+}
+
 // While a worker is being handed the task, the call is this process's; the advance that notes its start hands it over.
 const offer = statement(
   `update tuntas.workflow_call c set owner_id = $2

@@ -52,13 +52,10 @@ test("law 9: whatever the events of an advance are, they come back as they were"
 test("a text that many events show is kept once", () => {
   const shown = JSON.stringify({ order: "x".repeat(1000) });
   const given = ["TaskStateExited", "TaskStateEntered", "LambdaFunctionScheduled"].map(
-    (type, index): HistoryEvent => ({
-      id: 7 + index,
-      previousEventId: 6 + index,
-      timestamp: 1,
-      type,
-      [detailsKey(type)]: { input: shown },
-    }),
+    (type, index): HistoryEvent => {
+      const head: HistoryEvent = { id: 7 + index, previousEventId: 6 + index, timestamp: 1, type };
+      return { ...head, [detailsKey(type)]: { input: shown } };
+    },
   );
   expect(eventsText(given).length).toBeLessThan(1300);
   expect(eventsOf(eventsText(given))).toEqual(given);

@@ -80,8 +80,8 @@ export function gatherer<Item>(options: GatherOptions<Item>): Gatherer<Item> {
 }
 
 export interface CoalesceOptions<Item, Result> extends Omit<GatherOptions<never>, "flush" | "cost"> {
-  /** Handles all items in one go and answers one result per item, in their order. */
-  readonly flush: (items: readonly Item[]) => Promise<readonly Result[]>;
+  /** Handles all items in one go and answers one result per item, in their order; an error is its own caller's alone. */
+  readonly flush: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
   readonly cost?: (item: Item) => number;
 }
 
@@ -97,6 +97,14 @@ interface Waiting<Item, Result> {
   readonly reject: (cause: unknown) => void;
 }
 
+function settle<Result>(
+  { resolve, reject }: Omit<Waiting<unknown, Result>, "item">,
+  result: Result | Error,
+): void {
+  if (result instanceof Error) reject(result);
+  else resolve(result);
+}
+
 /** Gathers items into shared flushes; each caller gets a promise for the result of its own. */
 export function coalescer<Item, Result>(options: CoalesceOptions<Item, Result>): Coalescer<Item, Result> {
   const { flush, cost, ...limits } = options;
@@ -104,7 +112,7 @@ export function coalescer<Item, Result>(options: CoalesceOptions<Item, Result>):
   async function flushAll(entries: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await flush(entries.map((entry) => entry.item));
-      entries.forEach((entry, index) => entry.resolve(results[index]!));
+      entries.forEach((entry, index) => settle(entry, results[index]!));
     } catch (cause) {
       entries.forEach((entry) => entry.reject(cause));
     }

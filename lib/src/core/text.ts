@@ -1,12 +1,11 @@
 // What text can hold. PostgreSQL's text has no NUL, and its driver would silently alter a lone surrogate, so both are
 // refused before the database sees them; SQS allows still less. JSON escapes of such characters pass: they are text.
 
-const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 // eslint-disable-next-line no-control-regex
 const outsideSqs = /[^\u0009\u000A\u000D\u0020-\uFFFD]/;
 
 /** Whether PostgreSQL's `text` gives the string back unchanged. */
-export const isStorable = (text: string): boolean => !text.includes("\0") && !loneSurrogate.test(text);
+export const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed();
 
 /** Whether SQS takes the string as a message body (API_SendMessage: #x9, #xA, #xD, #x20 to #xD7FF, #xE000 to #xFFFD, #x10000 and up). */
-export const isSqsText = (text: string): boolean => !outsideSqs.test(text) && !loneSurrogate.test(text);
+export const isSqsText = (text: string): boolean => !outsideSqs.test(text) && text.isWellFormed();

@@ -1,28 +1,27 @@
 // What `send` of a declared queue does: check the message, make its text, hand it to the client.
 import { createHash, randomUUID } from "node:crypto";
 import { toSeconds } from "../core/duration.ts";
-import { describeIssues } from "../core/schema.ts";
+import { describeIssues, type SchemaResult } from "../core/schema.ts";
 import { isSqsText, isStorable } from "../core/text.ts";
 import type { NewMessage, QueueRecord, Sent } from "./contract.ts";
 import { defaultScope, queueErrors } from "./contract.ts";
 import type { Queues } from "./client/index.ts";
 import type { QueueDefinition, SendOptions } from "./declaration.ts";
 
-async function checked({ name, options }: QueueDefinition, message: unknown): Promise<string> {
-  const result = await options.message["~standard"].validate(message);
-  if (result.issues)
-    throw queueErrors.error("TUNTAS_MESSAGE_INVALID", `message to ${name}: ${describeIssues(result.issues)}`);
-  // The text of what was given: transforms and defaults of the schema apply when it is received.
+/** The text of what was given: transforms and defaults of the schema apply when it is received. */
+function textOf(name: string, message: unknown, { issues }: SchemaResult<unknown>): string {
+  if (issues)
+    throw queueErrors.error("TUNTAS_MESSAGE_INVALID", `message to ${name}: ${describeIssues(issues)}`);
   const body = JSON.stringify(message) as string | undefined;
-  if (body === undefined)
-    throw queueErrors.error(
-      "TUNTAS_MESSAGE_INVALID",
-      `message to ${name}: expected something that JSON can hold, got ${typeof message}`,
-    );
-  return body;
+  if (body !== undefined) return body;
+  throw queueErrors.error(
+    "TUNTAS_MESSAGE_INVALID",
+    `message to ${name}: expected something that JSON can hold, got ${typeof message}`,
+  );
 }
 
 function attributesOf({ correlationId, attributes }: SendOptions): string | undefined {
+  if (correlationId === undefined && attributes === undefined) return undefined;
   const all = { ...attributes, ...(correlationId !== undefined && { correlationId }) };
   const entries = Object.entries(all).map(([name, value]) => [
     name,
@@ -53,6 +52,8 @@ export function checkTexts(queue: QueueRecord, body: string, attributes: string 
       `message to ${queue.name}: an attribute has a character that text cannot hold`,
     );
   }
+  // A character has at most three bytes for each of its units, and most bodies are far from the limit.
+  if (attributes === undefined && body.length * 3 <= queue.messageBytesMax) return;
   const bytes = Buffer.byteLength(body) + attributeBytes(attributes);
   if (bytes > queue.messageBytesMax) {
     throw queueErrors.error(
@@ -88,8 +89,10 @@ export async function sendDeclared(
   message: unknown,
   options: SendOptions,
 ): Promise<Sent> {
-  const body = await checked(definition, message);
-  const queue = await queues.catalog.get(defaultScope, definition.name);
+  const { name } = definition;
+  const checked = definition.options.message["~standard"].validate(message);
+  const body = textOf(name, message, checked instanceof Promise ? await checked : checked);
+  const queue = queues.catalog.known(defaultScope, name) ?? (await queues.catalog.get(defaultScope, name));
   const attributes = attributesOf(options);
   checkTexts(queue, body, attributes);
   const wanted: NewMessage = {

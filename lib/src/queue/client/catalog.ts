@@ -17,6 +17,8 @@ export interface Page {
 export interface Catalog {
   /** The queue, or undefined. The answer may be up to 5 seconds old where another process changed it and no notification came. */
   find(scope: Scope, name: string): Promise<QueueRecord | undefined>;
+  /** What `find` would answer at once, without asking the database. */
+  known(scope: Scope, name: string): QueueRecord | undefined;
   /** The queue. Errors: TUNTAS_QUEUE_MISSING. */
   get(scope: Scope, name: string): Promise<QueueRecord>;
   byId(ids: readonly number[]): Promise<QueueRecord[]>;
@@ -155,6 +157,7 @@ export function makeCatalog(context: QueueContext): Catalog {
 
   return {
     find,
+    known: (scope, name) => cache.get(keyOf(scope, name)),
     forget: cache.forget,
     byId: (ids) => store.findQueuesById(database, ids),
     list: (scope, page) => store.listQueues(database, scope, page),

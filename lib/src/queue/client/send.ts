@@ -6,7 +6,7 @@ import { isUniqueViolation, toCoded } from "../../pg/faults.ts";
 import type { NewMessage, QueueRecord, Sent } from "../contract.ts";
 import { queueErrors } from "../contract.ts";
 import { queueSignals } from "../signals.ts";
-import type { Addressed, Stored } from "../store/send.ts";
+import type { Addressed } from "../store/send.ts";
 import { append, appendMessages, appendValues, insertMessages, toSent } from "../store/send.ts";
 import type { QueueContext } from "./context.ts";
 import { wakeQueues } from "./context.ts";
@@ -14,19 +14,48 @@ import { wakeQueues } from "./context.ts";
 export interface Sender {
   /** Makes the message durable. Errors: TUNTAS_QUEUE_MISSING, database errors. */
   send(queue: QueueRecord, message: NewMessage, sender: string): Promise<Sent>;
+  /** The same for messages that belong together: all or none of them. */
+  sendAll(queue: QueueRecord, messages: readonly NewMessage[], sender: string): Promise<readonly Sent[]>;
   /** Writes the message in the caller's transaction. */
   sendIn(tx: Queryable, queue: QueueRecord, message: NewMessage, sender: string): Promise<Sent>;
   idle(): Promise<void>;
 }
 
-// One statement of about this size takes a few ms; a larger one only makes others wait.
-const flushItemsMax = 500;
-const flushBytesMax = 4 * 1024 * 1024;
+// One statement of 500 messages or 4 MiB takes a few ms; a larger one only makes others wait.
+const flushUnitsMax = 4 * 1024 * 1024;
+const messageUnits = flushUnitsMax / 500;
 
-const cost = ({ message }: Addressed): number => message.body.length + (message.attributes?.length ?? 0);
+/** What one caller sends at once. */
+interface Parcel {
+  readonly queueId: number;
+  readonly sender: string;
+  readonly messages: readonly NewMessage[];
+}
+
+function cost({ messages }: Parcel): number {
+  let units = 0;
+  for (const { body, attributes } of messages)
+    units += messageUnits + body.length + (attributes?.length ?? 0);
+  return units;
+}
+
+/** One message after another, with its queue and sender. */
+const unpack = (parcels: readonly Parcel[]): Addressed[] =>
+  parcels.flatMap(({ queueId, sender, messages }) =>
+    messages.map((message) => ({ queueId, sender, message })),
+  );
 
 const gone = (): Error =>
   queueErrors.error("TUNTAS_QUEUE_MISSING", "the queue was deleted before the message could be stored");
+
+/** Deals the results out again; a parcel whose queue is gone gets an error. */
+function repack(parcels: readonly Parcel[], results: readonly (Sent | undefined)[]): (Sent[] | Error)[] {
+  let at = 0;
+  return parcels.map(({ messages }) => {
+    const own = results.slice(at, (at += messages.length));
+    return own.every((sent) => sent !== undefined) ? own : gone();
+  });
+}
 
 function tally(items: readonly Addressed[]): Map<number, number> {
   const counts = new Map<number, number>();
@@ -43,41 +72,39 @@ export function makeSender(context: QueueContext): Sender {
     for (const [queueId, count] of counts) queueSignals.publish("queue.sent", { queueId, count });
   }
 
-  async function flushStandard(items: readonly Addressed[]): Promise<(Stored | undefined)[]> {
+  async function flushStandard(parcels: readonly Parcel[]): Promise<(Sent[] | Error)[]> {
+    const items = unpack(parcels);
     const stored = await insertMessages(database, items);
     announce(items.filter((_, index) => stored[index]?.waitSeconds === 0));
     for (const entry of stored) if (entry && entry.waitSeconds > 0) due.note(entry.waitSeconds * 1000);
-    return stored;
+    return repack(
+      parcels,
+      stored.map(
+        (entry, index) =>
+          entry && { status: "created", messageId: items[index]!.message.messageId, id: entry.id },
+      ),
+    );
   }
 
-  async function flushFifo(items: readonly Addressed[]): Promise<(Sent | undefined)[]> {
+  async function flushFifo(parcels: readonly Parcel[]): Promise<(Sent[] | Error)[]> {
+    const items = unpack(parcels);
     const sent = await appendMessages(database, items);
     announce(items);
     due.note(1); // a queue's delay may have applied; the clock asks the database when
-    return sent;
+    return repack(parcels, sent);
   }
 
-  const shared = { itemsMax: flushItemsMax, costMax: flushBytesMax, cost };
-  const standard = coalescer<Addressed, Stored | undefined>({
-    ...shared,
-    flushesMax: 2,
-    flush: flushStandard,
-  });
+  const shared = { itemsMax: Infinity, costMax: flushUnitsMax, cost };
+  const standard = coalescer<Parcel, readonly Sent[]>({ ...shared, flushesMax: 2, flush: flushStandard });
   // One at a time, so that messages of one group are stored in the order in which they were sent.
-  const fifo = coalescer<Addressed, Sent | undefined>({ ...shared, flushesMax: 1, flush: flushFifo });
+  const fifo = coalescer<Parcel, readonly Sent[]>({ ...shared, flushesMax: 1, flush: flushFifo });
+
+  const sendAll: Sender["sendAll"] = (queue, messages, sender) =>
+    (queue.fifo ? fifo : standard).add({ queueId: queue.id, messages, sender });
 
   return {
-    async send(queue, message, sender) {
-      const item = { queueId: queue.id, message, sender };
-      if (queue.fifo) {
-        const sent = await fifo.add(item);
-        if (!sent) throw gone();
-        return sent;
-      }
-      const stored = await standard.add(item);
-      if (!stored) throw gone();
-      return { status: "created", messageId: message.messageId, id: stored.id };
-    },
+    send: async (queue, message, sender) => (await sendAll(queue, [message], sender))[0]!,
+    sendAll,
     async sendIn(tx, queue, message, sender) {
       try {
         const { text } = database.prepare(append);

@@ -1,8 +1,11 @@
 // Putting messages in. Standard queues: one statement for everything that was asked for together, of all queues.
 // FIFO queues and callers' transactions go through the SQL function tuntas.append, one message after another.
 import type { Sql, Statement } from "../../pg/contract.ts";
+import { pgArray } from "../../pg/arrays.ts";
 import { statement } from "../../pg/database.ts";
 import type { NewMessage, Sent } from "../contract.ts";
+
+type Runner = Pick<Sql, "run">;
 
 /** A message with the queue it goes to and the account that sends it. */
 export interface Addressed {
@@ -22,12 +25,12 @@ const insertWith = (turn: string) =>
   statement(
     `with input as materialized (
        select nextval('tuntas.message_id_seq') as id, u.*, coalesce(u.delay, q.delay_seconds) as wait, ${turn} as turn
-       from unnest($1::int[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $8::text[])
+       from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $8::text[])
          with ordinality as u(queue_id, message_id, body, attributes, sender, trace_header, delay, group_id, n)
        join tuntas.queue q on q.id = u.queue_id
      ), stored as (
        insert into tuntas.message (id, message_id, sent_at, sender, body, attributes, trace_header)
-       select id, message_id, tuntas.now(), sender, body, attributes, trace_header from input
+       select id, message_id::uuid, tuntas.now(), sender, body, attributes, trace_header from input
      ), now_ready as (
        insert into tuntas.ready (queue_id, turn, id, sent_at, group_id)
        select queue_id, turn, id, tuntas.now(), group_id from input where wait = 0
@@ -38,7 +41,7 @@ const insertWith = (turn: string) =>
      select n::int, id, wait as "waitSeconds" from input`,
   );
 
-const insertPlain = insertWith(
+const insertUngrouped = insertWith(
   `coalesce((select f.turn from tuntas.fair_turn f where f.queue_id = u.queue_id), 0)`,
 );
 const insertGrouped = insertWith(
@@ -46,23 +49,67 @@ const insertGrouped = insertWith(
      else row_number() over (partition by u.queue_id, u.group_id order by u.n) - 1 end`,
 );
 
+// What most sends are: bodies for one queue that has no delay. Half of the general statement's cost is what these do not
+// need (16 messages: 195 us instead of 250, one: 90 instead of 140), and a row a message in the answer costs this process
+// as much again. It stores nothing where the queue is gone or has a delay.
+const insertPlain = statement(
+  `with q as materialized (
+     select coalesce((select f.turn from tuntas.fair_turn f where f.queue_id = $1), 0) as turn
+     from tuntas.queue where id = $1 and delay_seconds = 0
+   ), stored as (
+     insert into tuntas.message (message_id, sent_at, sender, body)
+     select u.message_id::uuid, tuntas.now(), $2, u.body
+     from q cross join unnest($3::text[], $4::text[]) as u(message_id, body) returning id
+   ), now_ready as (
+     insert into tuntas.ready (queue_id, turn, id, sent_at)
+     select $1, (select turn from q), id, tuntas.now() from stored
+   )
+   select string_agg(id::text, ',') as ids from stored`,
+);
+
 const nullable = <T>(value: T | undefined): T | null => value ?? null;
+
+const isPlain = ({ attributes, traceHeader, delaySeconds, groupId }: NewMessage): boolean =>
+  attributes === undefined &&
+  traceHeader === undefined &&
+  delaySeconds === undefined &&
+  groupId === undefined;
+
+/** Stores plain messages of one sender in one queue; undefined where the general statement has to be asked. */
+async function insertAlike(sql: Runner, items: readonly Addressed[]): Promise<Stored[] | undefined> {
+  const { queueId, sender } = items[0]!;
+  const alike = items.every(
+    (item) => item.queueId === queueId && item.sender === sender && isPlain(item.message),
+  );
+  if (!alike) return undefined;
+  const rows = await sql.run<{ ids: string | null }>(insertPlain, [
+    queueId,
+    sender,
+    pgArray.text(items.map((item) => item.message.messageId)),
+    pgArray.text(items.map((item) => item.message.body)),
+  ]);
+  return rows[0]!.ids?.split(",").map((id) => ({ id, waitSeconds: 0 }));
+}
 
 /** Stores messages of standard queues in one commit; undefined in the place of one whose queue is gone. */
 export async function insertMessages(
-  sql: Pick<Sql, "run">,
+  sql: Runner,
   items: readonly Addressed[],
 ): Promise<(Stored | undefined)[]> {
+  const stored = await insertAlike(sql, items);
+  if (stored) return stored;
   const grouped = items.some((item) => item.message.groupId !== undefined);
-  const rows = await sql.run<{ n: number } & Stored>(grouped ? insertGrouped : insertPlain, [
-    items.map((item) => item.queueId),
-    items.map((item) => item.message.messageId),
-    items.map((item) => item.message.body),
-    items.map((item) => nullable(item.message.attributes)),
-    items.map((item) => item.sender),
-    items.map((item) => nullable(item.message.traceHeader)),
-    items.map((item) => nullable(item.message.delaySeconds)),
-    items.map((item) => nullable(item.message.groupId)),
+  const texts = (read: (item: Addressed) => string | undefined) =>
+    pgArray.text(items.map((item) => nullable(read(item))));
+  const rows = await sql.run<{ n: number } & Stored>(grouped ? insertGrouped : insertUngrouped, [
+    pgArray.int(items.map((item) => item.queueId)),
+    texts((item) => item.message.messageId),
+    texts((item) => item.message.body),
+    texts((item) => item.message.attributes),
+    texts((item) => item.sender),
+    texts((item) => item.message.traceHeader),
+    pgArray.int(items.map((item) => nullable(item.message.delaySeconds))),
+    texts((item) => item.message.groupId),
   ]);
   const results: (Stored | undefined)[] = Array.from({ length: items.length });
   for (const row of rows) results[row.n - 1] = row;

@@ -54,17 +54,17 @@ const insertGrouped = insertWith(
 // as much again. It stores nothing where the queue is gone or has a delay.
 const insertPlain = statement(
   `with q as materialized (
-     select coalesce((select f.turn from tuntas.fair_turn f where f.queue_id = $1), 0) as turn
-     from tuntas.queue where id = $1 and delay_seconds = 0
+     select coalesce((select f.turn from tuntas.fair_turn f where f.queue_id = $1::int), 0) as turn
+     from tuntas.queue where id = $1::int and delay_seconds = 0
    ), stored as (
      insert into tuntas.message (message_id, sent_at, sender, body)
      select u.message_id::uuid, tuntas.now(), $2, u.body
      from q cross join unnest($3::text[], $4::text[]) as u(message_id, body) returning id
    ), now_ready as (
      insert into tuntas.ready (queue_id, turn, id, sent_at)
-     select $1, (select turn from q), id, tuntas.now() from stored
+     select $1::int, (select turn from q), id, tuntas.now() from stored
    )
-   select string_agg(id::text, ',') as ids from stored`,
+   select string_agg(id::text, ',') as ids, case when $5::text is not null then pg_notify($5, $1::text) end from stored`,
 );
 
 const nullable = <T>(value: T | undefined): T | null => value ?? null;
@@ -75,28 +75,38 @@ const isPlain = ({ attributes, traceHeader, delaySeconds, groupId }: NewMessage)
   delaySeconds === undefined &&
   groupId === undefined;
 
-/** Stores plain messages of one sender in one queue; undefined where the general statement has to be asked. */
-async function insertAlike(sql: Runner, items: readonly Addressed[]): Promise<Stored[] | undefined> {
+/** Whether the messages are plain ones of one sender for one queue. */
+export function areAlike(items: readonly Addressed[]): boolean {
   const { queueId, sender } = items[0]!;
-  const alike = items.every(
-    (item) => item.queueId === queueId && item.sender === sender && isPlain(item.message),
-  );
-  if (!alike) return undefined;
+  return items.every((item) => item.queueId === queueId && item.sender === sender && isPlain(item.message));
+}
+
+/** Stores messages that are alike; undefined where the general statement has to be asked. */
+async function insertAlike(
+  sql: Runner,
+  items: readonly Addressed[],
+  channel: string | null,
+): Promise<Stored[] | undefined> {
   const rows = await sql.run<{ ids: string | null }>(insertPlain, [
-    queueId,
-    sender,
+    items[0]!.queueId,
+    items[0]!.sender,
     pgArray.text(items.map((item) => item.message.messageId)),
     pgArray.text(items.map((item) => item.message.body)),
+    channel,
   ]);
   return rows[0]!.ids?.split(",").map((id) => ({ id, waitSeconds: 0 }));
 }
 
-/** Stores messages of standard queues in one commit; undefined in the place of one whose queue is gone. */
+/**
+ * Stores messages of standard queues in one commit; undefined in the place of one whose queue is gone. Where they are
+ * alike and a channel is given, the commit notifies it with the queue's id.
+ */
 export async function insertMessages(
   sql: Runner,
   items: readonly Addressed[],
+  channel: string | null = null,
 ): Promise<(Stored | undefined)[]> {
-  const stored = await insertAlike(sql, items);
+  const stored = areAlike(items) ? await insertAlike(sql, items, channel) : undefined;
   if (stored) return stored;
   const grouped = items.some((item) => item.message.groupId !== undefined);
   const texts = (read: (item: Addressed) => string | undefined) =>

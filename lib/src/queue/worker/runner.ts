@@ -98,15 +98,15 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     return queue.fifo ? claimFifoMessages(context.database, request) : claim({ ...request, bundled });
   }
 
-  /** One round: claims what there is room for; answers how many came. */
-  async function tick(): Promise<number> {
+  /** One round: claims what there is room for; answers whether as many came, so that there may be more. */
+  async function tick(): Promise<boolean> {
     const count = Math.min(claimMax, pace.target() - held());
-    if (count <= 0) return 0;
+    if (count <= 0) return false;
     const messages = await claimSome(count);
     arriving += messages.length;
     // Not awaited: the next claim is on its way while these are parsed.
     void accept(messages);
-    return messages.length;
+    return messages.length === count;
   }
 
   const room = () => new Promise<void>((resolve) => (roomBell = resolve));
@@ -117,11 +117,14 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
         await room();
         continue;
       }
-      const came = await tick().catch((cause: unknown) => {
+      let waitMs = idleMs;
+      const more = await tick().catch((cause: unknown) => {
         log.warn({ cause, queue: queue.name }, "could not claim; will try again");
-        return -1;
+        waitMs = afterErrorMs;
+        return false;
       });
-      if (came <= 0 && !stopping) await bell.wait(came < 0 ? afterErrorMs : idleMs);
+      // Fewer than asked for is all that there was: what comes now rings.
+      if (!more && !stopping) await bell.wait(waitMs);
     }
   }
 

@@ -24,19 +24,20 @@ create table tuntas.access_key (
   constraint access_key_account_check CHECK ((account ~ '^[0-9]{12}$'::text))
 );
 
+create table tuntas.access_payload (
+  kind text not null,
+  name text not null,
+  sensitive text not null,
+  schema text,
+  constraint access_payload_pkey PRIMARY KEY (kind, name)
+);
+
 create table tuntas.access_secret (
   single boolean default true not null,
   secret bytea not null,
   created_at timestamp with time zone not null,
   constraint access_secret_pkey PRIMARY KEY (single),
   constraint access_secret_single_check CHECK (single)
-);
-
-create table tuntas.access_sensitive (
-  kind text not null,
-  name text not null,
-  paths text not null,
-  constraint access_sensitive_pkey PRIMARY KEY (kind, name)
 );
 
 create table tuntas.access_session (

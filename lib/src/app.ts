@@ -1,8 +1,10 @@
 // An application: the exported values that belong together, and what starts and ends them.
+import type { Payload } from "./access/contract.ts";
 import { pathsOf } from "./access/mask.ts";
 import type { AlarmDefinition } from "./alarm/contract.ts";
 import type { Duration } from "./core/duration.ts";
 import { toMs } from "./core/duration.ts";
+import { jsonSchemaOf, type Schema } from "./core/schema.ts";
 import type { Provider } from "./ledger/effect/provider.ts";
 import type { Reconciliation } from "./ledger/reconcile/contract.ts";
 import { findTracing, type Tracing } from "./measure/trace.ts";
@@ -143,18 +145,32 @@ async function watchOver(parts: Parts, { ledger }: Platform): Promise<() => void
   return () => [unregister, ...ends].forEach((end) => end());
 }
 
-/** What people who watch are to know: the alarms, which fields are sensitive, and that something else may run now. */
+/** What people who watch are to know: the alarms, what payloads are, and that something else may run now. */
 async function announce({ parts }: AppDefinition, { alarms, access, series }: Platform): Promise<() => void> {
-  const sensitive = queuesOf(parts).map(({ name, options }) => [name, sensitiveOf(options)] as const);
-  await access.declareSensitive("queue", new Map(sensitive));
+  await access.declarePayloads("queue", payloadsOfQueues(parts));
+  await access.declarePayloads("workflow", payloadsOfWorkflows(parts));
   const { TUNTAS_REVISION: revision, TUNTAS_SERVICE: service = "application" } = process.env;
   if (revision) await series.deployed(service, revision);
   return alarms.declare(service, partsOf(parts, "alarm"));
 }
 
-const sensitiveOf = ({ message, sensitive = [] }: QueueDefinition["options"]): string[] => [
-  ...new Set([...pathsOf(message), ...sensitive]),
-];
+function payloadOf(schema: Schema, sensitive: readonly string[] = []): Payload {
+  const described = jsonSchemaOf(schema);
+  return {
+    sensitive: [...new Set([...pathsOf(schema), ...sensitive])],
+    schema: described ? JSON.stringify(described) : null,
+  };
+}
+
+const payloadsOfQueues = (parts: Parts): Map<string, Payload> =>
+  new Map(queuesOf(parts).map(({ name, options }) => [name, payloadOf(options.message, options.sensitive)]));
+
+const payloadsOfWorkflows = (parts: Parts): Map<string, Payload> =>
+  new Map(
+    partsOf(parts, "workflow").flatMap(({ name, options: { input } }) =>
+      input ? [[name, payloadOf(input)] as const] : [],
+    ),
+  );
 
 async function begin(definition: AppDefinition, platform: Platform, withWorkers: boolean): Promise<Working> {
   const { queues, context, slots, log, processId, onLost } = platform;

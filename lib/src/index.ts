@@ -2,7 +2,7 @@
 export { TuntasError, catalogue, isTuntasError } from "./core/error.ts";
 export type { Catalogue } from "./core/error.ts";
 export type { Duration } from "./core/duration.ts";
-export type { Schema } from "./core/schema.ts";
+export { describeIssues, jsonSchemaOf, type JsonSchema, type Schema } from "./core/schema.ts";
 export { app, start } from "./app.ts";
 export type { AppDefinition, Definition, RunningApp, StartOptions } from "./app.ts";
 export { openPlatform } from "./platform.ts";

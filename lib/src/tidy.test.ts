@@ -278,3 +278,18 @@ test.each([
   expect(listed(maker).length).toBeGreaterThan(10);
   expect(missing, "run `npm run docs`").toEqual([]);
 });
+
+/** `select id::text … order by id` sorts by the text that it shows: 9 after 10, and a limit keeps the wrong rows. */
+const sortsText = (statement: string): boolean =>
+  /\border by id\b/.test(statement) && /\bid::text\b(?! as)|\$\{\w*[cC]olumns\}/.test(statement);
+
+test("no statement sorts by the text of an id", () => {
+  const statements = library
+    .filter(({ path }) => !isTest(path))
+    .flatMap((source) => [...nodes(source.tree)].map((node) => ({ source, node })))
+    .filter(({ node }) => ts.isTemplateExpression(node) || ts.isStringLiteralLike(node));
+  const found = statements
+    .filter(({ node }) => sortsText(node.getText()))
+    .map(({ source, node }) => `${source.path}:${lineOf(source, node.getStart())}`);
+  expect(found, "say whose id it is: order by audit.id").toEqual([]);
+});

@@ -10,6 +10,11 @@ export const consoleErrors = catalogue({
     meaning: "The console has nothing of that name.",
     remedy: "Start from /console; it may have ended, or been deleted, since the page was drawn.",
   },
+  TUNTAS_CONSOLE_API: {
+    meaning: "The application's API, which somebody tried from the console, gave no answer.",
+    remedy: "See that the application runs and listens at that address.",
+    retryable: true,
+  },
   TUNTAS_CONSOLE_FAILED: {
     meaning: "The console met an error that it did not expect.",
     remedy: "Try again; if it repeats, report it with the server's log.",

@@ -1,5 +1,5 @@
 // What a user of the plugin sees: its options, what it adds to Fastify's request and routes, and its error codes.
-import type { Duration, Platform, RunningApp } from "tuntas";
+import type { Duration, Platform, RunningApp, Schema } from "tuntas";
 import { catalogue } from "tuntas";
 
 /** `required`: a request without a key is refused. `optional`: without a key each request is new. `off`: keys are ignored. */
@@ -49,6 +49,12 @@ declare module "fastify" {
     audit?: string;
     /** Why this route may take longer than 30s, such as "a download of an unknown size". */
     longBecause?: string;
+    /** What the route takes: its body is checked by it and replaced by what it makes of it. Any Standard Schema. */
+    body?: Schema;
+    /** Further headers that it reads, for /openapi.json. */
+    headers?: readonly string[];
+    /** What the route does, in a few words for /openapi.json. */
+    summary?: string;
     /** False for what must answer under overload (health, metrics). */
     shed?: boolean;
   }

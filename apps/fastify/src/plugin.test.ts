@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { add, readStatus } from "tuntas/outbox";
 import { testPlatform, type TestPlatform } from "tuntas/testing";
+import { z } from "zod";
 import { tuntasHttp } from "./index.ts";
 
 let kit: TestPlatform;
@@ -45,6 +46,8 @@ beforeAll(async () => {
     add(request.tx, { target: { kind: "function", name: "told" }, payload: "x" }),
   );
   server.post("/control", { config: { idempotency: "off" } }, (request) => request.tx.query("commit"));
+  const said = { body: z.object({ size: z.number().default(3) }), headers: ["X-Desk"], summary: "Say it" };
+  server.post("/said/:id", { config: { ...said, idempotency: "off" } }, async ({ body }) => ({ body }));
   server.post("/stock", { config: { idempotency: "off" } }, async () => {
     throw new OutOfStock("none left");
   });
@@ -216,5 +219,29 @@ test("G-07: an announcement joins the request's transaction, in whatever schema 
   const { targets } = await readStatus(kit.platform.database);
   expect(targets).toContainEqual(
     expect.objectContaining({ target: { kind: "function", name: "told" }, waiting: 1 }),
+  );
+});
+
+test("a route's schema checks its body and makes it what the handler gets", async () => {
+  const say = (payload: object) => server.inject({ method: "POST", url: "/said/a", payload });
+  expect((await say({})).json()).toEqual({ body: { size: 3 } });
+  const refused = await say({ size: "big" });
+  expect(refused.statusCode).toBe(400);
+  expect(refused.json()).toMatchObject({ code: "TUNTAS_HTTP_INVALID", issues: [{ path: "size" }] });
+});
+
+test("/openapi.json tells what each route takes, and leaves health and metrics out", async () => {
+  const { paths, openapi } = (await server.inject("/openapi.json")).json();
+  expect(openapi).toBe("3.1.0");
+  expect(Object.keys(paths)).not.toContain("/livez");
+  expect(paths["/said/{id}"].post).toMatchObject({
+    summary: "Say it",
+    parameters: [{ name: "id", in: "path" }, { name: "X-Desk", in: "header" }, { name: "X-Correlation-Id" }],
+    requestBody: {
+      content: { "application/json": { schema: { properties: { size: { type: "number" } } } } },
+    },
+  });
+  expect(paths["/things"].post.parameters).toContainEqual(
+    expect.objectContaining({ name: "Idempotency-Key", required: true }),
   );
 });

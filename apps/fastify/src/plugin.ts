@@ -4,6 +4,7 @@ import fastifyPlugin from "fastify-plugin";
 import { toMs, type Log } from "tuntas";
 import { httpErrors, type TuntasHttpOptions } from "./contract.ts";
 import { correlate } from "./correlation.ts";
+import { checkBodies, serveDescription } from "./describe.ts";
 import { serveHealth } from "./health.ts";
 import { makeMeter, type Meter } from "./metrics.ts";
 import { answerWithProblems } from "./problem.ts";
@@ -66,6 +67,8 @@ async function register(server: FastifyInstance, options: TuntasHttpOptions): Pr
     keyRetentionSeconds: toMs(options.keyRetention ?? "24h", "tuntasHttp: keyRetention") / 1000,
     callerOf: options.callerOf,
   });
+  checkBodies(server);
+  serveDescription(server);
   serveHealth(server, {
     database,
     readyTimeoutMs: toMs(options.readyTimeout ?? "1s", "tuntasHttp: readyTimeout"),

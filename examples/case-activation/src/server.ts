@@ -36,14 +36,6 @@ const newCase = z.object({
 const decision = z.object({ decision: z.enum(["approve", "reject"]), reason: text });
 const because = z.object({ reason: text });
 
-function parse<T>(schema: z.ZodType<T>, body: unknown): T {
-  const result = schema.safeParse(body ?? {});
-  if (result.success) return result.data;
-  const issues = result.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
-  const message = issues.map((issue) => `${issue.path}: ${issue.message}`).join("; ");
-  throw httpErrors.error("TUNTAS_HTTP_INVALID", message, { details: { issues } });
-}
-
 /** Who asks, as the proxy in front of this service has authenticated them. */
 function personOf({ headers }: FastifyRequest): Person {
   const name = headers["x-user"];
@@ -65,14 +57,19 @@ function statusOf(error: Error): number | undefined {
   return error.code === "TUNTAS_APPROVAL_MISSING" ? 404 : undefined;
 }
 
+/** Where the person of a request is named. */
+const headers = ["X-User", "X-Roles"];
+
 type ById = { Params: { id: string } };
+type Decide = ById & { Body: z.infer<typeof decision> };
+type Cancel = ById & { Body: z.infer<typeof because> };
 
 const newId = (prefix: string): string => `${prefix}-${randomBytes(6).toString("hex")}`;
 
 /** Accepts a case: its command and the announcement that starts its workflow are one commit (pattern B). */
-async function accept(request: FastifyRequest) {
+async function accept(request: FastifyRequest<{ Body: z.infer<typeof newCase> }>) {
   const { name: requestedBy } = personOf(request);
-  const given = parse(newCase, request.body);
+  const given = request.body;
   const ids = { caseId: newId("CASE"), commandId: newId("cmd"), tenantId: given.tenantId };
   const command = {
     ...ids,
@@ -105,9 +102,10 @@ async function show(tx: Tx, caseId: string) {
 }
 
 /** Ends the wait, if there is one: the approval is withdrawn, the acknowledgement is not waited for any more. */
-async function cancel({ workflows }: Platform, request: FastifyRequest, caseId: string): Promise<void> {
+async function cancel({ workflows }: Platform, request: FastifyRequest<Cancel>): Promise<void> {
   const person = personOf(request);
-  const { reason } = parse(because, request.body);
+  const { reason } = request.body;
+  const caseId = request.params.id;
   const { tx } = request;
   if (!(await findCase(tx, caseId))) throw missing(`case ${caseId}`);
   const [pending] = await workflows.approvals.list({ subject: caseId });
@@ -135,12 +133,16 @@ async function receive(tx: Tx, noticeId: string) {
 }
 
 function caseRoutes(server: FastifyInstance, platform: Platform): void {
-  server.post("/cases", async (request, reply) => reply.code(202).send(await accept(request)));
-  server.get<ById>("/cases/:id", ({ params }) =>
+  const takesCase = { headers, body: newCase, summary: "Accept a case" };
+  server.post<{ Body: z.infer<typeof newCase> }>("/cases", { config: takesCase }, async (request, reply) =>
+    reply.code(202).send(await accept(request)),
+  );
+  server.get<ById>("/cases/:id", { config: { summary: "A case and what became of it" } }, ({ params }) =>
     platform.database.transaction(({ client }) => show(client, params.id)),
   );
-  server.post<ById>("/cases/:id/cancel", { config: { audit: "case.cancel" } }, async (request, reply) => {
-    await cancel(platform, request, request.params.id);
+  const cancels = { headers, audit: "case.cancel", body: because, summary: "Cancel a case" };
+  server.post<Cancel>("/cases/:id/cancel", { config: cancels }, async (request, reply) => {
+    await cancel(platform, request);
     return reply.code(204).send();
   });
   server.post<ById>("/receipts/:id", { config: { idempotency: "optional" } }, ({ tx, params }) =>
@@ -149,7 +151,7 @@ function caseRoutes(server: FastifyInstance, platform: Platform): void {
 }
 
 function approvalRoutes(server: FastifyInstance, { workflows: { approvals } }: Platform): void {
-  server.get("/approvals", (request) =>
+  server.get("/approvals", { config: { headers, summary: "What this person may sign" } }, (request) =>
     approvals.list({ for: personOf(request), workflow: caseActivation.name }),
   );
   server.get<ById>("/approvals/:id", async (request) => {
@@ -157,10 +159,10 @@ function approvalRoutes(server: FastifyInstance, { workflows: { approvals } }: P
     if (!found) throw missing(`approval ${request.params.id}`);
     return found;
   });
-  server.post<ById>("/approvals/:id/decision", async (request) => {
-    const given = parse(decision, request.body);
+  const decides = { headers, body: decision, summary: "Approve or reject" };
+  server.post<Decide>("/approvals/:id/decision", { config: decides }, async (request) => {
     const { status, approval } = await approvals.decide(request.params.id, {
-      ...given,
+      ...request.body,
       by: personOf(request),
       tx: request.tx,
     });

@@ -12,18 +12,8 @@ import { acceptOrders, blockCustomer, findOrder, type Order, type OrderRow } fro
 type Status = OrderRow["status"] | "PROCESSING" | "FAILED";
 
 const newOrder = z.object({ customerId: text.min(1) });
+type NewOrder = z.infer<typeof newOrder>;
 const block = z.object({ reason: text.min(1) });
-
-function parse<T>(schema: z.ZodType<T>, body: unknown): T {
-  const result = schema.safeParse(body ?? {});
-  if (result.success) return result.data;
-  const issues = result.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
-  throw httpErrors.error(
-    "TUNTAS_HTTP_INVALID",
-    issues.map((issue) => `${issue.path}: ${issue.message}`).join("; "),
-    { details: { issues } },
-  );
-}
 
 function statusAt({ place, receives }: Whereabouts): Status {
   if (place === "dead" || place === "quarantined") return "FAILED";
@@ -67,8 +57,9 @@ export async function makeServer(running: RunningApp): Promise<FastifyInstance> 
     run: (tx, orders: readonly Order[]) => accept(tx.client, orders),
   });
 
-  server.post("/orders", { config: { idempotency: "optional" } }, async (request, reply) => {
-    const { customerId } = parse(newOrder, request.body);
+  const takesOrder = { idempotency: "optional", body: newOrder, summary: "Accept an order" } as const;
+  server.post<{ Body: NewOrder }>("/orders", { config: takesOrder }, async (request, reply) => {
+    const { customerId } = request.body;
     const order = { orderId: `ord_${randomUUID()}`, customerId, correlationId: request.correlationId };
     // With a key the order belongs to the transaction that records the answer; without one it shares its commit.
     if (request.headers["idempotency-key"] === undefined) await acceptTogether(order);
@@ -76,18 +67,20 @@ export async function makeServer(running: RunningApp): Promise<FastifyInstance> 
     return reply.code(202).send({ orderId: order.orderId, status: "ACCEPTED" });
   });
 
-  server.get<{ Params: { orderId: string } }>("/orders/:orderId", async (request) => {
+  const tells = { summary: "What became of an order" };
+  server.get<{ Params: { orderId: string } }>("/orders/:orderId", { config: tells }, async (request) => {
     const { orderId } = request.params;
     const order = orderId.includes("\0") ? undefined : await findOrder(platform.database, orderId);
     if (!order) throw httpErrors.error("TUNTAS_HTTP_NOT_FOUND", `there is no order ${orderId}`);
     return { orderId, customerId: order.customerId, status: await statusOf(platform, order) };
   });
 
-  server.put<{ Params: { customerId: string } }>(
+  const blocks = { audit: "customer.block", body: block, summary: "Take no more orders of a customer" };
+  server.put<{ Params: { customerId: string }; Body: z.infer<typeof block> }>(
     "/blocked-customers/:customerId",
-    { config: { audit: "customer.block" } },
+    { config: blocks },
     async (request, reply) => {
-      await blockCustomer(request.tx, request.params.customerId, parse(block, request.body).reason);
+      await blockCustomer(request.tx, request.params.customerId, request.body.reason);
       return reply.code(204).send();
     },
   );

@@ -1,12 +1,11 @@
 // The asking side: people, their sessions, keys of machines, what is sensitive, and the record of acts.
 import type { Sql } from "../pg/contract.ts";
 import type { Runner } from "../pg/join.ts";
-import type { AuditEntry, AuditFilter, AuditRecord } from "./contract.ts";
+import type { AuditEntry, AuditFilter, AuditRecord, Payload, PayloadKind } from "./contract.ts";
 import { accessErrors } from "./contract.ts";
 import { isLoopback } from "./http.ts";
 import type { Keys } from "./keys.ts";
 import { makeKeys } from "./keys.ts";
-import type { Path } from "./mask.ts";
 import * as store from "./store.ts";
 import type { Sessions, Users } from "./users.ts";
 import { makeSessions, makeUsers } from "./users.ts";
@@ -26,9 +25,9 @@ export interface Access {
     filter: AuditFilter,
     page: { readonly before?: string | undefined; readonly limit: number },
   ): Promise<AuditRecord[]>;
-  /** The sensitive paths of a queue's or a workflow's payloads, as declared. */
-  sensitivePaths(kind: "queue" | "workflow", name: string): Promise<readonly Path[]>;
-  declareSensitive(kind: "queue" | "workflow", of: ReadonlyMap<string, readonly Path[]>): Promise<void>;
+  /** What a queue's messages or a workflow's inputs are; nothing is known of what no code has declared. */
+  payload(kind: PayloadKind, name: string): Promise<Payload>;
+  declarePayloads(kind: PayloadKind, of: ReadonlyMap<string, Payload>): Promise<void>;
 }
 
 export interface AccessOptions {
@@ -71,8 +70,8 @@ export function makeAccess({ database, installationSecret }: AccessOptions): Acc
     },
     audit: async (entry, sql = database) => void (await store.insertAudit(sql, entry)),
     record: (filter, { before = newest, limit }) => store.listRecord(database, filter, { before, limit }),
-    sensitivePaths: (kind, name) => store.sensitivePaths(database, kind, name),
-    declareSensitive: async (kind, of) =>
-      void (of.size > 0 && (await store.declareSensitive(database, kind, of))),
+    payload: (kind, name) => store.findPayload(database, kind, name),
+    declarePayloads: async (kind, of) =>
+      void (of.size > 0 && (await store.declarePayloads(database, kind, of))),
   };
 }

@@ -137,3 +137,13 @@ export const accessErrors = catalogue({
     remedy: "See the keys with `tuntas key list`.",
   },
 });
+
+/** What a payload is, as code declares it. */
+export interface Payload {
+  /** Paths of the fields that only some may see. */
+  readonly sensitive: readonly string[];
+  /** JSON text of its JSON Schema; null where it cannot be said as one. */
+  readonly schema: string | null;
+}
+
+export type PayloadKind = "queue" | "workflow";

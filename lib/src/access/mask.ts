@@ -1,6 +1,6 @@
 // Payloads with what only some may see taken out. Which fields those are, the schema says (`sensitive: true` in the JSON
 // Schema that it describes itself by, or `writeOnly`, or the format `password`), or the declaration, by paths.
-import type { Schema } from "../core/schema.ts";
+import { jsonSchemaOf, type Schema } from "../core/schema.ts";
 import type { Role } from "./contract.ts";
 import { may } from "./state.ts";
 
@@ -100,16 +100,8 @@ export function pathsOfJsonSchema(root: JsonSchema): Path[] {
   return [...new Set(walk(root, []))].toSorted();
 }
 
-interface DescribesItself {
-  readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => JsonSchema };
-}
-
-/** The sensitive paths of a schema that can describe itself as JSON Schema (Standard JSON Schema, as zod 4.2 does). */
+/** The sensitive paths of a schema that describes itself; one that cannot names its paths in the declaration. */
 export function pathsOf(schema: Schema): Path[] {
-  try {
-    const described = (schema["~standard"] as DescribesItself).jsonSchema?.input({ target: "draft-2020-12" });
-    return described ? pathsOfJsonSchema(described) : [];
-  } catch {
-    return []; // a schema that cannot be said as JSON Schema names its paths in the declaration
-  }
+  const described = jsonSchemaOf(schema);
+  return described ? pathsOfJsonSchema(described) : [];
 }

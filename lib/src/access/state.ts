@@ -19,6 +19,7 @@ export const permissions = {
   "payload.reveal": { meaning: "see sensitive fields; each look is on the record", roles: approvers },
   "audit.read": { meaning: "read who did what", roles: everybody },
   "message.send": { meaning: "send a message to a queue", roles: operators },
+  "api.call": { meaning: "call the application's API from the console", roles: operators },
   "message.receive": { meaning: "take a message out of a queue", roles: operators },
   "queue.pause": { meaning: "pause or resume a queue", roles: operators },
   "queue.configure": { meaning: "create a queue or change its settings", roles: operators },

@@ -3,7 +3,17 @@ import { writeAudit } from "../engine/audit.ts";
 import type { Sql } from "../pg/contract.ts";
 import { statement } from "../pg/database.ts";
 import type { Runner } from "../pg/join.ts";
-import type { AuditEntry, AuditFilter, AuditRecord, Key, Role, Session, User } from "./contract.ts";
+import type {
+  AuditEntry,
+  AuditFilter,
+  AuditRecord,
+  Key,
+  Payload,
+  PayloadKind,
+  Role,
+  Session,
+  User,
+} from "./contract.ts";
 
 const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
 
@@ -177,7 +187,7 @@ const recordText = statement(
   `select id::text, ${ms("at")} as "atMs", actor, action, subject, reason, details from tuntas.audit
    where id < $1 and ($2::text is null or actor = $2) and ($3::text is null or action = $3) and ($4::text is null or subject = $4)
      and ($5::text is null or position(lower($5) in lower(concat_ws(' ', actor, action, subject, reason))) > 0)
-   order by id desc limit $6`,
+   order by audit.id desc limit $6`,
 );
 
 /** The record, the newest act first, before the act `before`. */
@@ -195,17 +205,23 @@ export const listRecord = (
     limit,
   ]);
 
-const sensitiveText = statement("select paths from tuntas.access_sensitive where kind = $1 and name = $2");
-export const sensitivePaths = async (sql: Runner, kind: string, name: string): Promise<string[]> =>
-  JSON.parse((await sql.run<{ paths: string }>(sensitiveText, [kind, name]))[0]?.paths ?? "[]") as string[];
+const payloadText = statement(
+  "select sensitive, schema from tuntas.access_payload where kind = $1 and name = $2",
+);
+export async function findPayload(sql: Runner, kind: PayloadKind, name: string): Promise<Payload> {
+  const [row] = await sql.run<{ sensitive: string; schema: string | null }>(payloadText, [kind, name]);
+  return { sensitive: JSON.parse(row?.sensitive ?? "[]") as string[], schema: row?.schema ?? null };
+}
 
 const declareText = statement(
-  `insert into tuntas.access_sensitive as s (kind, name, paths) select $1, n, p from unnest($2::text[], $3::text[]) u(n, p) order by n
-   on conflict (kind, name) do update set paths = excluded.paths where s.paths <> excluded.paths`,
+  `insert into tuntas.access_payload as p (kind, name, sensitive, schema)
+   select $1, u.name, u.sensitive, u.schema from unnest($2::text[], $3::text[], $4::text[]) u(name, sensitive, schema) order by u.name
+   on conflict (kind, name) do update set sensitive = excluded.sensitive, schema = excluded.schema
+   where (p.sensitive, p.schema) is distinct from (excluded.sensitive, excluded.schema)`,
 );
 /** Keeps what code declares; what is as it was is not written again. */
-export const declareSensitive = (
-  sql: Pick<Sql, "run">,
-  kind: string,
-  of: ReadonlyMap<string, readonly string[]>,
-) => sql.run(declareText, [kind, [...of.keys()], [...of.values()].map((paths) => JSON.stringify(paths))]);
+export function declarePayloads(sql: Pick<Sql, "run">, kind: PayloadKind, of: ReadonlyMap<string, Payload>) {
+  const payloads = [...of.values()];
+  const sensitive = payloads.map((payload) => JSON.stringify(payload.sensitive));
+  return sql.run(declareText, [kind, [...of.keys()], sensitive, payloads.map(({ schema }) => schema)]);
+}

@@ -22,6 +22,22 @@ export type InputOf<S> = S extends Schema<infer Input, unknown> ? Input : never;
 export type OutputOf<S> =
   S extends Schema<never, infer Output> ? Output : S extends Schema<infer _, infer Output> ? Output : never;
 
+/** JSON Schema, as far as anything here reads it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+interface DescribesItself {
+  readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => JsonSchema };
+}
+
+/** What is to be given, as JSON Schema, where the schema can say it (Standard JSON Schema, as zod 4.2 does). */
+export function jsonSchemaOf(schema: Schema): JsonSchema | undefined {
+  try {
+    return (schema["~standard"] as DescribesItself).jsonSchema?.input({ target: "draft-2020-12" });
+  } catch {
+    return undefined; // a transform, a date: there is no JSON Schema for it
+  }
+}
+
 /** The issues as one line a person can act on: `customerId: expected string, received undefined`. */
 export function describeIssues(issues: readonly Issue[]): string {
   return issues

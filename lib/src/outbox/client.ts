@@ -81,7 +81,7 @@ export async function readStatus(sql: Transaction): Promise<OutboxStatus> {
 const parked = statement(
   `select id::text, event_id::text as "eventId", target_kind as kind, target_name as name, key, type, payload, refusals,
      failure_code as "failureCode", failure_message as "failureMessage", extract(epoch from parked_at)::float8 * 1000 as "parkedAtMs"
-   from tuntas.outbox where parked_at is not null and ($1::text is null or (target_kind = $1 and target_name = $2)) order by id limit $3`,
+   from tuntas.outbox where parked_at is not null and ($1::text is null or (target_kind = $1 and target_name = $2)) order by outbox.id limit $3`,
 );
 
 /** Parked rows, oldest first. */

@@ -20,10 +20,10 @@ function textOf(name: string, message: unknown, { issues }: SchemaResult<unknown
   );
 }
 
-function attributesOf({ correlationId, attributes }: SendOptions): string | undefined {
-  if (correlationId === undefined && attributes === undefined) return undefined;
-  const all = { ...attributes, ...(correlationId !== undefined && { correlationId }) };
-  const entries = Object.entries(all).map(([name, value]) => [
+/** Attributes of type String, as SQS has them. */
+function textAttributes(values: Readonly<Record<string, string>> | undefined): string | undefined {
+  if (values === undefined) return undefined;
+  const entries = Object.entries(values).map(([name, value]) => [
     name,
     { DataType: "String", StringValue: value },
   ]);
@@ -65,21 +65,33 @@ export function checkTexts(queue: QueueRecord, body: string, attributes: string 
 
 function groupOf(
   queue: QueueRecord,
-  body: string,
-  options: SendOptions,
+  { body, groupId, ...draft }: Draft,
 ): Pick<NewMessage, "groupId" | "deduplicationId"> {
-  const { groupId } = options;
   if (!queue.fifo) return { groupId };
   const deduplicationId =
-    options.deduplicationId ??
+    draft.deduplicationId ??
     (queue.contentDeduplication ? createHash("sha256").update(body).digest("hex") : undefined);
   if (groupId === undefined || deduplicationId === undefined) {
     throw queueErrors.error(
       "TUNTAS_MESSAGE_GROUP",
-      `message to ${queue.name}: expected groupId and deduplicationId for a FIFO queue`,
+      `message to ${queue.name}: expected a group and a deduplication id for a FIFO queue`,
     );
   }
   return { groupId, deduplicationId };
+}
+
+/** What somebody wants to send, before the queue was asked whether it takes it. */
+export interface Draft extends Pick<NewMessage, "body" | "delaySeconds" | "groupId" | "deduplicationId"> {
+  /** Message attributes of type String. */
+  readonly attributes?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The message as this queue takes it. Errors: TUNTAS_MESSAGE_TEXT, TUNTAS_MESSAGE_SIZE, TUNTAS_MESSAGE_GROUP. */
+export function composeMessage(queue: QueueRecord, draft: Draft): NewMessage {
+  const { body, delaySeconds } = draft;
+  const attributes = textAttributes(draft.attributes);
+  checkTexts(queue, body, attributes);
+  return { messageId: randomUUID(), body, attributes, delaySeconds, ...groupOf(queue, draft) };
 }
 
 /** Checks and sends; in the caller's transaction where `options.tx` is given. */
@@ -90,19 +102,18 @@ export async function sendDeclared(
   options: SendOptions,
 ): Promise<Sent> {
   const { name } = definition;
+  const { tx, delay, correlationId, attributes, groupId, deduplicationId } = options;
   const checked = definition.options.message["~standard"].validate(message);
   const body = textOf(name, message, checked instanceof Promise ? await checked : checked);
   const queue = queues.catalog.known(defaultScope, name) ?? (await queues.catalog.get(defaultScope, name));
-  const attributes = attributesOf(options);
-  checkTexts(queue, body, attributes);
-  const wanted: NewMessage = {
-    messageId: randomUUID(),
+  const wanted = composeMessage(queue, {
     body,
-    attributes,
-    delaySeconds: options.delay === undefined ? undefined : toSeconds(options.delay, "send: delay"),
-    ...groupOf(queue, body, options),
-  };
-  return options.tx
-    ? queues.sender.sendIn(options.tx, queue, wanted, defaultScope.account)
+    attributes: correlationId === undefined ? attributes : { ...attributes, correlationId },
+    delaySeconds: delay === undefined ? undefined : toSeconds(delay, "send: delay"),
+    groupId,
+    deduplicationId,
+  });
+  return tx
+    ? queues.sender.sendIn(tx, queue, wanted, defaultScope.account)
     : queues.sender.send(queue, wanted, defaultScope.account);
 }

@@ -3,13 +3,17 @@ import type { Command } from "../command.ts";
 import { requireFile } from "../dev/load.ts";
 import { runApplication } from "../dev/application.ts";
 import { superviseApplication } from "../dev/supervise.ts";
-import { portOf, portOptions } from "./serve.ts";
+import { apiOptions, apisOf, portOf, portOptions } from "./serve.ts";
 
 export const dev: Command = {
   name: "dev",
   summary: "Runs an application with the gateway beside it, and restarts it when a file changes.",
   arguments: [{ name: "FILE", required: true }],
-  options: { ...portOptions, once: { meaning: "runs it without watching, and ends when it fails" } },
+  options: {
+    ...portOptions,
+    ...apiOptions,
+    once: { meaning: "runs it without watching, and ends when it fails" },
+  },
   examples: [
     ["tuntas dev app.js", "a module that ends with: export default app({ … })"],
     ["tuntas dev src/app.ts", "TypeScript, where Node runs it (22.6 or later)"],
@@ -20,7 +24,8 @@ export const dev: Command = {
     process.env.TUNTAS_LOG_LEVEL ??= "warn";
     const file = resolve(call.argument(0));
     requireFile(file);
-    const options = { file, port: portOf(call), host: call.text("host") ?? "127.0.0.1" };
+    const host = call.text("host") ?? "127.0.0.1";
+    const options = { file, port: portOf(call), host, apis: apisOf(call) };
     return call.flag("once") ? runApplication(options) : superviseApplication(options);
   },
 };

@@ -32,6 +32,25 @@ export function portOf(call: Call): number {
 /** --host, else TUNTAS_HOST, else this machine alone. */
 export const hostOf = (call: Call): string => call.text("host") ?? (process.env.TUNTAS_HOST || "127.0.0.1");
 
+export const apiOptions: Readonly<Record<string, OptionSpec>> = {
+  api: {
+    value: "NAME=URL",
+    meaning: "an API of the application, to be tried from the console",
+    multiple: true,
+  },
+};
+
+/** The APIs by name. Errors: TUNTAS_CLI_USAGE. */
+export function apisOf(call: Call): Readonly<Record<string, string>> {
+  const entries = call.texts("api").map((given) => {
+    const at = given.indexOf("=");
+    const url = given.slice(at + 1);
+    if (at > 0 && /^https?:/.test(url) && URL.canParse(url)) return [given.slice(0, at), url];
+    throw call.wrong(`--api: expected NAME=URL, got ${JSON.stringify(given)}`);
+  });
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
 /** The database in words, without its password. */
 export function databaseName(): string {
   const { databaseUrl, dataDir } = databaseOfEnvironment();
@@ -43,7 +62,7 @@ export function databaseName(): string {
 export const serve: Command = {
   name: "serve",
   summary: "Runs engine, gateway and console without an application: SQS for any AWS SDK.",
-  options: portOptions,
+  options: { ...portOptions, ...apiOptions },
   examples: [
     ["tuntas serve", "then: AWS_ENDPOINT_URL=http://127.0.0.1:4566 aws sqs list-queues"],
     ["TUNTAS_PORT=0 tuntas serve --json", "on a free port, printed as JSON"],
@@ -57,9 +76,10 @@ export const serve: Command = {
     process.env.TUNTAS_LOG_LEVEL ??= "warn";
     const port = portOf(call);
     const host = hostOf(call);
+    const apis = apisOf(call);
     const log = makeLog({}, "stderr");
     const platform = await openPlatform({ ...databaseOfEnvironment(), name: "tuntas serve", log });
-    const pages = consolePages({ platform, host });
+    const pages = consolePages({ platform, host, apis: () => apis });
     const gateway = await startGateway({ platform, port, host, pages }).catch(async (cause: unknown) => {
       await platform.close();
       throw cause;

@@ -11,19 +11,24 @@ export interface ApplicationOptions {
   readonly file: string;
   readonly port: number;
   readonly host: string;
+  /** What people may try from the console; name to address. */
+  readonly apis: Readonly<Record<string, string>>;
 }
 
 /** What runs may take to finish before a restart: the wait for it is a person's. */
 const restartDrain = "300ms";
 
-async function openGateway(running: RunningApp, { port, host }: ApplicationOptions): Promise<Gateway> {
+async function openGateway(running: RunningApp, { port, host, apis }: ApplicationOptions): Promise<Gateway> {
   const { platform } = running;
-  return startGateway({ platform, port, host, pages: consolePages({ platform, host }) }).catch(
-    async (cause: unknown) => {
-      await running.stop();
-      throw cause;
-    },
-  );
+  return startGateway({
+    platform,
+    port,
+    host,
+    pages: consolePages({ platform, host, apis: () => apis }),
+  }).catch(async (cause: unknown) => {
+    await running.stop();
+    throw cause;
+  });
 }
 
 /** Starts it; the process then runs until a signal or, as a child of `tuntas dev`, until that is gone. */

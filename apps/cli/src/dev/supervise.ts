@@ -25,8 +25,10 @@ function nodeOptions(): string[] {
     : [];
 }
 
-function begin({ file, port, host }: ApplicationOptions): ChildProcess {
-  const args = [...nodeOptions(), main, "dev", file, "--once", "--port", String(port), "--host", host];
+function begin({ file, port, host, apis }: ApplicationOptions): ChildProcess {
+  const named = Object.entries(apis).flatMap(([name, url]) => ["--api", `${name}=${url}`]);
+  const at = ["--port", String(port), "--host", host];
+  const args = [...nodeOptions(), main, "dev", file, "--once", ...at, ...named];
   return spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit", "ipc"], detached: true });
 }
 

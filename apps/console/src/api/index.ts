@@ -10,6 +10,7 @@ import type { QueueActs, QueueReads } from "./queues.ts";
 import type { RecordReads } from "./record.ts";
 import type { SafetyActs, SafetyReads } from "./safety.ts";
 import type { SeriesReads } from "./series.ts";
+import type { TryActs, TryReads } from "./tries.ts";
 import type { WorkflowActs, WorkflowReads } from "./workflows.ts";
 
 export type * from "./alarms.ts";
@@ -23,6 +24,7 @@ export type * from "./record.ts";
 export type * from "./safety.ts";
 export type * from "./series.ts";
 export type * from "./session.ts";
+export type * from "./tries.ts";
 export type * from "./workflows.ts";
 
 export interface Reads
@@ -35,12 +37,21 @@ export interface Reads
     SafetyReads,
     RecordReads,
     SeriesReads,
+    TryReads,
     WorkflowReads {
   home: { query: None; answer: HomeView };
 }
 
 export interface Acts
-  extends OperationActs, AlarmActs, ApprovalActs, QueueActs, DeadLetterActs, SafetyActs, WorkflowActs {}
+  extends
+    OperationActs,
+    AlarmActs,
+    ApprovalActs,
+    QueueActs,
+    DeadLetterActs,
+    SafetyActs,
+    TryActs,
+    WorkflowActs {}
 
 export type ReadName = keyof Reads;
 export type ActName = keyof Acts;

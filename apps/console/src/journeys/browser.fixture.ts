@@ -30,13 +30,17 @@ async function step(name: string, ending: PromiseLike<void> | undefined): Promis
   await Promise.race([ending, late]).finally(() => clearTimeout(timer));
 }
 
+interface Opened extends AsyncDisposable {
+  readonly apis?: Readonly<Record<string, string>>;
+}
+
 /** A console on a free port, of whatever `open` makes of its platform. */
 export async function serveConsole(
-  open: (kit: TestPlatform) => Promise<AsyncDisposable | undefined> = async () => undefined,
+  open: (kit: TestPlatform) => Promise<Opened | undefined> = async () => undefined,
 ): Promise<Served> {
   const kit = await testPlatform();
   const opened = await open(kit);
-  const pages = consolePages({ platform: kit.platform, webFolder });
+  const pages = consolePages({ platform: kit.platform, webFolder, apis: () => opened?.apis ?? {} });
   const gateway = await startGateway({ platform: kit.platform, port: 0, pages });
   return {
     kit,

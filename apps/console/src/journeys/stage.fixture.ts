@@ -7,6 +7,7 @@ import { claimLease, effect, provider, reserve } from "tuntas/ledger";
 import { add, listParked, Unavailable } from "tuntas/outbox";
 import { defaultScope } from "tuntas/queue";
 import { z } from "zod";
+import { openApi } from "./api.fixture.ts";
 import { recall } from "./history.fixture.ts";
 import { refundApproval, refunds } from "./refunds.fixture.ts";
 import { fulfil } from "./workflows.fixture.ts";
@@ -164,14 +165,17 @@ async function hold({ database }: Platform): Promise<void> {
 
 export interface Shop extends AsyncDisposable {
   readonly running: RunningApp;
+  readonly apis: Readonly<Record<string, string>>;
 }
 
 /** Opens the shop on the platform, and has its day happen. */
 export async function openShop(platform: Platform): Promise<Shop> {
   const running = await start(shop, { platform, drain: "100ms" });
   const fulfilment = await fulfil(platform);
+  const api = await openApi(running, (placed) => stockUpdate.send(placed));
   const { catalog } = platform.queues;
   await catalog.create(defaultScope, "legacy-import", {});
+  await catalog.create(defaultScope, "ledger.fifo", { contentDeduplication: true });
   await catalog.pause(
     await catalog.get(defaultScope, "invoice-mail"),
     "dewi",
@@ -199,7 +203,9 @@ export async function openShop(platform: Platform): Promise<Shop> {
   await recall(platform, "order-work");
   return {
     running,
+    apis: { "Shop API": api.url },
     async [Symbol.asyncDispose]() {
+      await api.close();
       await Promise.all([running.stop(), fulfilment.stop()]);
     },
   };

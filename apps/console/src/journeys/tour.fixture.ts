@@ -82,6 +82,27 @@ export const pagesOfShop: readonly Place[] = [
     },
   },
   ...workflowPages,
+  {
+    name: "try message",
+    address: "/try?queue=payment-capture",
+    shows: "orderId",
+    async act(page) {
+      await page.getByLabel("orderId").fill("ord-7");
+      await page.getByRole("button", { name: "Send", exact: true }).click();
+      await page.getByText("A worker has done it").waitFor();
+    },
+  },
+  { name: "try execution", address: "/try?what=execution&machine=OrderFulfilment", shows: "Start" },
+  {
+    name: "try api",
+    address: "/try?what=api",
+    shows: "Accept an order",
+    async act(page) {
+      await page.getByRole("textbox", { name: "orderId" }).fill("ord-8");
+      await page.getByRole("button", { name: "Call", exact: true }).click();
+      await page.getByLabel("Answer").getByText("ACCEPTED").waitFor();
+    },
+  },
   { name: "processes", address: "/processes", shows: "Last heartbeat" },
   { name: "audit", address: "/audit", shows: "queue.pause" },
   {

@@ -11,6 +11,8 @@ export interface Fields {
   integer(name: string, range: { readonly min: number; readonly max: number }): number | undefined;
   flag(name: string): boolean;
   texts(name: string): readonly string[] | undefined;
+  /** Texts by their names; nothing where it is missing. */
+  named(name: string): Readonly<Record<string, string>>;
 }
 
 const textCharsMax = 2_000_000;
@@ -67,6 +69,13 @@ export function makeFields(values: Readonly<Record<string, unknown>>): Fields {
       if (Array.isArray(value) && value.length <= 10_000 && value.every((each) => typeof each === "string"))
         return value;
       throw wrong(name, "a list of texts", value);
+    },
+    named(name) {
+      const value = read(name) ?? {};
+      const entries = typeof value === "object" && !Array.isArray(value) ? Object.entries(value) : undefined;
+      if (entries && entries.length <= 100 && entries.every(([, each]) => typeof each === "string"))
+        return Object.fromEntries(entries) as Record<string, string>;
+      throw wrong(name, "texts by their names", value);
     },
   };
 }

@@ -24,6 +24,8 @@ export interface ConsoleOptions {
   readonly secure?: boolean;
   /** Further places that the pages link to; label to URL. */
   readonly links?: () => Readonly<Record<string, string>>;
+  /** The application's APIs, which people may try from the page; name to address. */
+  readonly apis?: () => Readonly<Record<string, string>>;
   /** Where the built pages are. */
   readonly webFolder?: string;
 }
@@ -82,9 +84,10 @@ function makeApi(needs: Needs, { host, secure }: { readonly host: string; readon
 
 export function consolePages(options: ConsoleOptions): ConsolePages {
   const { platform, host = "127.0.0.1", secure = false } = options;
-  const { links = () => ({}), webFolder = builtPages() } = options;
+  const { links = () => ({}), apis = () => ({}), webFolder = builtPages() } = options;
   const assets = loadAssets(webFolder);
-  const api = makeApi({ platform, links, shared: makeShared(), version: readVersion() }, { host, secure });
+  const needs = { platform, links, apis, shared: makeShared(), version: readVersion() };
+  const api = makeApi(needs, { host, secure });
   const headers = Object.entries(securityHeaders({ secure }));
 
   /** A page of another site that had its own name point here gets nothing, not even our pages. */

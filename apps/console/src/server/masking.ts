@@ -9,11 +9,11 @@ export const makeMasking = (
   { role }: Who,
   kind: "queue" | "workflow" = "queue",
 ): Masking => {
-  const known = new Map<string, ReturnType<typeof access.sensitivePaths>>();
+  const known = new Map<string, ReturnType<typeof access.payload>>();
   return async (name, body) => {
     if (name === null || body === null) return body;
-    const paths = known.get(name) ?? access.sensitivePaths(kind, name);
-    known.set(name, paths);
-    return maskText(body, await paths, { role }) as typeof body;
+    const payload = known.get(name) ?? access.payload(kind, name);
+    known.set(name, payload);
+    return maskText(body, (await payload).sensitive, { role }) as typeof body;
   };
 };

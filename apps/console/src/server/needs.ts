@@ -24,6 +24,8 @@ export interface Needs {
   readonly platform: ConsolePlatform;
   readonly shared: Shared;
   readonly version: string;
+  /** The application's APIs by name; only these are called. */
+  readonly apis: () => Readonly<Record<string, string>>;
   readonly links: () => Readonly<Record<string, string>>;
 }
 

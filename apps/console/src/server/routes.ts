@@ -13,6 +13,7 @@ import { queueActs, queueReads } from "./rooms/queues.ts";
 import { recordReads } from "./rooms/record.ts";
 import { safetyActs, safetyReads } from "./rooms/safety.ts";
 import { seriesReads } from "./rooms/series.ts";
+import { tryActs, tryReads } from "./rooms/tries.ts";
 import { workflowActs, workflowReads } from "./rooms/workflows.ts";
 
 export interface Routes {
@@ -40,6 +41,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...alarmReads(needs),
     ...approvalReads(needs),
     ...operationReads(needs),
+    ...tryReads(needs),
   };
   const acts: ActsOf<ActName> = {
     ...queueActs(needs),
@@ -49,6 +51,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...approvalActs(needs),
     ...operationActs(needs),
     ...workflowActs(needs),
+    ...tryActs(needs),
   };
 
   return {

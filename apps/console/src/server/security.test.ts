@@ -16,7 +16,11 @@ let gateway: Gateway;
 beforeAll(async () => {
   kit = await testPlatform();
   await kit.platform.queues.catalog.create(defaultScope, "work", {});
-  const pages = consolePages({ platform: kit.platform, webFolder });
+  const apis = () => ({
+    self: `http://127.0.0.1:${gateway.port}/console/api`,
+    nobody: "http://127.0.0.1:1",
+  });
+  const pages = consolePages({ platform: kit.platform, webFolder, apis });
   gateway = await startGateway({ platform: kit.platform, port: 0, pages });
 });
 afterAll(async () => {
@@ -141,6 +145,26 @@ test("a client that never ends its request keeps nobody waiting", async () => {
   slow.destroy();
 });
 
+test("only APIs that the console was started with are called, and no path leads out of them (SSRF)", async () => {
+  const call = (body: object) =>
+    ask("/console/api/api.call", {
+      method: "POST",
+      headers: json,
+      body: JSON.stringify({ reason: "a test", method: "GET", path: "/", ...body }),
+    });
+  const own = `http://127.0.0.1:${gateway.port}`;
+  const foreign = await call({ api: own });
+  expect([foreign.status, codeOf(foreign)]).toEqual([404, "TUNTAS_CONSOLE_MISSING"]);
+  for (const path of ["@evil.example/", "http://evil.example/", "/../_tuntas/health", "/%2e%2e/%2e%2e/x"]) {
+    const answer = await call({ api: "self", path });
+    expect([path, answer.status, codeOf(answer)]).toEqual([path, 400, "TUNTAS_CONSOLE_REQUEST"]);
+  }
+  const nobody = await call({ api: "nobody" });
+  expect([nobody.status, codeOf(nobody)]).toEqual([502, "TUNTAS_CONSOLE_API"]);
+  const answer = JSON.parse((await call({ api: "self", path: "/session" })).text) as { status: number };
+  expect(answer.status).toBe(200);
+});
+
 test("an act leaves who did it and why on the record", async () => {
   const reason = `a test ${randomUUID()}`;
   expect((await pause(json, { reason })).status).toBe(200);
@@ -183,8 +207,15 @@ test("once there is a user, everybody signs in, and a viewer changes nothing", a
   };
   const vera = await sessionOf("vera");
   expect((await ask("/console/api/home", { headers: vera })).status).toBe(200);
-  const refused = await pause(vera);
-  expect([refused.status, codeOf(refused)]).toEqual([403, "TUNTAS_ACCESS_DENIED"]);
+  const tried = (name: string, body: object) =>
+    ask(`/console/api/${name}`, { method: "POST", headers: vera, body: JSON.stringify(body) });
+  for (const refused of [
+    await pause(vera),
+    await tried("message.send", { queue: "work", body: "a", reason: "a test" }),
+    await tried("workflow.start", { machine: "any", input: "{}", reason: "a test" }),
+    await tried("api.call", { api: "self", method: "GET", path: "/session", reason: "a test" }),
+  ])
+    expect([refused.status, codeOf(refused)]).toEqual([403, "TUNTAS_ACCESS_DENIED"]);
 
   const omar = await sessionOf("omar");
   const foreignToken = await pause({ ...omar, "x-tuntas-csrf": vera["x-tuntas-csrf"] });

@@ -27,7 +27,7 @@ export const insertCompensation = async (tx: Runner, { work, name, key, input }:
 const claim = statement(
   `update tuntas.compensation set state = 'running', attempts = attempts + 1, fence = nextval('tuntas.fence'),
      deadline = tuntas.now() + make_interval(secs => $2::float8)
-   where id = (select id from tuntas.compensation where work = $1 and state <> 'done' order by id desc limit 1)
+   where id = (select id from tuntas.compensation where work = $1 and state <> 'done' order by compensation.id desc limit 1)
      and (state = 'registered' or (state = 'running' and deadline <= tuntas.now()))
    returning fence::text, ${columns}`,
 );
@@ -39,7 +39,7 @@ export const claimLast = async (sql: Runner, work: string, leaseMs: number): Pro
   (await sql.run<Claimed & {}>(claim, [work, leaseMs / 1000]))[0];
 
 const last = statement(
-  `select ${columns} from tuntas.compensation where work = $1 and state <> 'done' order by id desc limit 1`,
+  `select ${columns} from tuntas.compensation where work = $1 and state <> 'done' order by compensation.id desc limit 1`,
 );
 
 export const findLast = async (sql: Runner, work: string): Promise<CompensationRow | undefined> =>
@@ -81,7 +81,7 @@ export const forgetRegistered = async (tx: Runner, work: string): Promise<number
 
 const list = statement(
   `select ${columns} from tuntas.compensation where ($1::text is null or work = $1) and ($2::text is null or state = $2)
-   order by id desc limit $3`,
+   order by compensation.id desc limit $3`,
 );
 
 export interface CompensationFilter {

@@ -113,7 +113,7 @@ export const lapseEffects = (sql: Runner): Promise<EffectRow[]> => sql.run<Effec
 
 const unknown = statement(
   `select ${columns} from tuntas.side_effect where state in ('pending', 'unknown') and (state = 'unknown' or deadline <= tuntas.now())
-     and ($1::text is null or provider = $1) and ($2::text[] is null or subject = any($2) or caller = any($2)) order by id limit 100`,
+     and ($1::text is null or provider = $1) and ($2::text[] is null or subject = any($2) or caller = any($2)) order by side_effect.id limit 100`,
 );
 
 export interface UnknownFilter {
@@ -159,7 +159,7 @@ export const effectById = async (sql: Runner, id: string): Promise<EffectRow | u
 
 const list = statement(
   `select ${columns} from tuntas.side_effect where ($1::text is null or state = $1) and ($2::text is null or provider = $2)
-     and ($3::text is null or subject = $3 or caller = $3) order by id desc limit $4`,
+     and ($3::text is null or subject = $3 or caller = $3) order by side_effect.id desc limit $4`,
 );
 
 export interface EffectFilter {

@@ -86,7 +86,7 @@ export const findDiscrepancy = async (sql: Runner, id: string) =>
   (await sql.run<Discrepancy & {}>(find, [id]))[0];
 
 const list = statement(
-  `select ${columns} from tuntas.discrepancy where state = any($1::text[]) and ($2::text is null or name = $2) order by id limit 1000`,
+  `select ${columns} from tuntas.discrepancy where state = any($1::text[]) and ($2::text is null or name = $2) order by discrepancy.id limit 1000`,
 );
 
 export const listByState = (
@@ -198,7 +198,7 @@ export const listRegistered = (sql: Runner): Promise<RegisteredRow[]> =>
 const runs = statement(
   `select id::text, name, compared::float8 as compared, found::float8 as found, extract(epoch from ended_at)::float8 * 1000 as "endedAtMs",
      extract(epoch from ended_at - started_at)::float8 * 1000 as "durationMs"
-   from tuntas.reconciliation_run where $1::text is null or name = $1 order by id desc limit $2`,
+   from tuntas.reconciliation_run where $1::text is null or name = $1 order by reconciliation_run.id desc limit $2`,
 );
 
 export interface RunSummary extends RunRow {

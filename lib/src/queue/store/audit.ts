@@ -21,7 +21,7 @@ export interface AuditRow extends AuditEntry {
 // A look-up by a person, of one thing: it may read the table.
 const mentions = statement(
   `select id::text, date_part('epoch', at) * 1000 as "atMs", actor, action, subject, reason, details::jsonb as details
-   from tuntas.audit where details like '%' || $1 || '%' order by id limit 100`,
+   from tuntas.audit where details like '%' || $1 || '%' order by audit.id limit 100`,
 );
 
 /** What was done to this message. */

@@ -78,7 +78,7 @@ export interface Glimpse {
 const glimpse = statement(
   `with l as (
      (select 'ready' as state, id, receives, sent_at, group_id from tuntas.ready where queue_id = $1 order by turn, id limit $2)
-     union all (select 'in_flight', id, receives, sent_at, group_id from tuntas.held where queue_id = $1 order by id limit $2)
+     union all (select 'in_flight', id, receives, sent_at, group_id from tuntas.held where queue_id = $1 order by held.id limit $2)
      union all (select 'delayed', id, receives, sent_at, group_id from tuntas.delayed where queue_id = $1 order by due limit $2))
    select l.id::text, m.message_id::text as "messageId", l.state, l.receives, ${ms("l.sent_at")} as "sentAtMs", l.group_id as "groupId", m.body
    from l join tuntas.message m on m.id = l.id limit $2`,
@@ -121,7 +121,7 @@ const observe = statement(
      (select count(*) from dead left join tuntas.failure f on f.id = dead.id
        where coalesce(f.failed_at, first_received_at, sent_at) > tuntas.now() - interval '5 minutes')::float8 as "deadLately",
      (select count(*) from tuntas.quarantine where queue_id = $1)::float8 as quarantined,
-     array(select id::text from live order by id limit ${frontMax}) as front,
+     array(select id::text from live order by live.id limit ${frontMax}) as front,
      (select count(*) from unnest($2::bigint[]) as u(id) where not exists (select from live where live.id = u.id)
        and not exists (select from dead where dead.id = u.id))::float8 as "left"
    from q`,

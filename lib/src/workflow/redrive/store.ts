@@ -27,7 +27,7 @@ export const outboxOf = (sql: Runner, keys: readonly string[]) => sql.run<Outbox
 
 const effects = statement(
   `select id::text, provider, operation, key, state, final, deadline <= tuntas.now() as overdue, reference, calls
-   from tuntas.side_effect where caller = any($1::text[]) or subject = any($1::text[]) order by id limit ${rowsMax}`,
+   from tuntas.side_effect where caller = any($1::text[]) or subject = any($1::text[]) order by side_effect.id limit ${rowsMax}`,
 );
 
 export const effectsOf = (sql: Runner, keys: readonly string[]) => sql.run<EffectFact & {}>(effects, [keys]);

@@ -1,32 +1,15 @@
-import { createHash, randomUUID } from "node:crypto";
 import { text as readAll } from "node:stream/consumers";
-import { checkTexts, queueErrors, type NewMessage, type QueueRecord } from "tuntas/queue";
+import { composeMessage } from "tuntas/queue";
 import type { Call, Command } from "../../command.ts";
 import { scopeOf, scopeOptions, withQueue } from "../../session.ts";
 
-function attributesOf(call: Call): string | undefined {
+function attributesOf(call: Call): Record<string, string> {
   const entries = call.texts("attribute").map((pair) => {
     const at = pair.indexOf("=");
     if (at < 1) throw call.wrong(`--attribute: expected NAME=VALUE, got ${JSON.stringify(pair)}`);
-    return [pair.slice(0, at), { DataType: "String", StringValue: pair.slice(at + 1) }];
+    return [pair.slice(0, at), pair.slice(at + 1)];
   });
-  return entries.length === 0 ? undefined : JSON.stringify(Object.fromEntries(entries));
-}
-
-function groupOf(
-  call: Call,
-  queue: QueueRecord,
-  body: string,
-): Pick<NewMessage, "groupId" | "deduplicationId"> {
-  const groupId = call.text("group");
-  if (!queue.fifo) return { groupId };
-  const hash = queue.contentDeduplication ? createHash("sha256").update(body).digest("hex") : undefined;
-  const deduplicationId = call.text("deduplication-id") ?? hash;
-  if (groupId !== undefined && deduplicationId !== undefined) return { groupId, deduplicationId };
-  throw queueErrors.error(
-    "TUNTAS_MESSAGE_GROUP",
-    `message to ${queue.name}: expected --group and --deduplication-id for a FIFO queue`,
-  );
+  return Object.fromEntries(entries) as Record<string, string>;
 }
 
 export const messageSend: Command = {
@@ -55,19 +38,17 @@ export const messageSend: Command = {
     withQueue(call, async ({ queues: { sender } }, queue) => {
       const body = call.argument(1) === "-" ? await readAll(process.stdin) : call.argument(1);
       if (body === "") throw call.wrong("BODY is empty, which SQS does not take");
-      const attributes = attributesOf(call);
-      checkTexts(queue, body, attributes);
       const delayMs = call.durationMs("delay");
       const delaySeconds = delayMs === undefined ? undefined : Math.round(delayMs / 1000);
       if ((delaySeconds ?? 0) > 900)
         throw call.wrong(`--delay: expected at most 15m, got ${call.text("delay")}`);
-      const message = {
-        messageId: randomUUID(),
+      const message = composeMessage(queue, {
         body,
-        attributes,
+        attributes: attributesOf(call),
         delaySeconds,
-        ...groupOf(call, queue, body),
-      };
+        groupId: call.text("group"),
+        deduplicationId: call.text("deduplication-id"),
+      });
       const sent = await sender.send(queue, message, scopeOf(call).account);
       return { document: sent, text: `${sent.status}: ${sent.messageId}` };
     }),

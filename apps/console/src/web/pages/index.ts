@@ -59,6 +59,14 @@ export const navigation: readonly NavigationEntry[] = [
     view: lazy(() => import("./processes/index.tsx")),
   },
   {
+    path: "/try",
+    title: "Try it",
+    group: "Work",
+    icon: "play",
+    key: "y",
+    view: lazy(() => import("./try/index.tsx")),
+  },
+  {
     path: "/dead-letters",
     title: "Dead letters",
     group: "Safety",

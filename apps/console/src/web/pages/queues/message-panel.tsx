@@ -1,21 +1,13 @@
 // One message: where it is, why it is not running, what it says, what was done to it.
 import type { Explanation } from "../../../api/index.ts";
 import { useRead } from "../../api/hooks.ts";
-import { Badge, type Tone } from "../../furniture/badge.tsx";
+import { Badge } from "../../furniture/badge.tsx";
 import { BodyText } from "../../furniture/body-text.tsx";
 import { Failure } from "../../furniture/notice.tsx";
 import { Owner, Runbook } from "../../furniture/owner.tsx";
 import { Panel } from "../../furniture/panel.tsx";
 import { Instant } from "../../furniture/time.tsx";
-
-const tones: Readonly<Record<Explanation["state"], Tone>> = {
-  ready: "active",
-  delayed: "idle",
-  in_flight: "active",
-  dead: "warn",
-  quarantined: "danger",
-  rejected: "idle",
-};
+import { stateTones } from "./links.ts";
 
 function Reasons({ reasons }: Pick<Explanation, "reasons">) {
   return (
@@ -91,7 +83,9 @@ export function MessagePanel({ id, onClose }: { readonly id: string; readonly on
       onClose={onClose}
       title={
         <>
-          <h2>Message {found && <Badge tone={tones[found.state]}>{found.state.replace("_", " ")}</Badge>}</h2>
+          <h2>
+            Message {found && <Badge tone={stateTones[found.state]}>{found.state.replace("_", " ")}</Badge>}
+          </h2>
           <code>{found?.messageId ?? id}</code>
         </>
       }

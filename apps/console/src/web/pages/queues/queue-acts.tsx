@@ -1,5 +1,6 @@
 // Pause, resume, limits, purge.
 import { useState, type ReactNode } from "react";
+import { Link } from "wouter";
 import type { QueueLimits, QueueView } from "../../../api/index.ts";
 import { useAct } from "../../api/hooks.ts";
 import { Confirm } from "../../furniture/confirm.tsx";
@@ -157,6 +158,11 @@ export function QueueActs({ view }: { readonly view: QueueView }) {
   const Asking = asked && dialogs[asked];
   return (
     <>
+      {may("message.send") && (
+        <Link className="button" href={`/try?queue=${encodeURIComponent(view.survey.name)}`}>
+          Send
+        </Link>
+      )}
       <button
         type="button"
         className="button"

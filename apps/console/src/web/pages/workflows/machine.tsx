@@ -3,6 +3,7 @@ import { lazy, Suspense } from "react";
 import { Link, useParams } from "wouter";
 import type { AliasRecord, MachineView, VersionRecord } from "../../../api/index.ts";
 import { useRead } from "../../api/hooks.ts";
+import { useMay } from "../../api/session.ts";
 import { BodyText } from "../../furniture/body-text.tsx";
 import { Empty } from "../../furniture/notice.tsx";
 import { Page, sourceOf } from "../../furniture/page.tsx";
@@ -138,6 +139,7 @@ export default function Machine() {
   const machine = decodeURIComponent(name);
   const read = useRead("machine", { machine }, { everyMs: 10_000 });
   const view = read.data?.value;
+  const may = useMay()("workflow.start");
   return (
     <Page
       title={machine}
@@ -145,9 +147,20 @@ export default function Machine() {
       lead={view && <Lead view={view} />}
       source={sourceOf(read)}
       acts={
-        <Link className="button" href={`/workflows?machine=${encodeURIComponent(machine)}`}>
-          Executions
-        </Link>
+        <>
+          <Link className="button" href={`/workflows?machine=${encodeURIComponent(machine)}`}>
+            Executions
+          </Link>
+          {may && (
+            <Link
+              className="button"
+              data-kind="primary"
+              href={`/try?what=execution&machine=${encodeURIComponent(machine)}`}
+            >
+              Start
+            </Link>
+          )}
+        </>
       }
     >
       {view && <Views view={view} />}

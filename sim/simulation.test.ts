@@ -32,7 +32,7 @@ async function runAll(): Promise<Run[]> {
 }
 
 test(
-  `seeds ${seeds[0]} to ${seeds.at(-1)}: whatever fails, what was accepted happens once and in order`,
+  `seeds ${seeds[0]} to ${seeds.at(-1)}: whatever fails, what was accepted happens once and in order (W-17 W-18)`,
   { timeout: seeds.length * 20_000 },
   async () => {
     const runs = await runAll();

@@ -52,7 +52,7 @@ const wrong: readonly (readonly [string, () => unknown, string, RegExp])[] = [
   ],
 ];
 
-test.each(wrong)("%s: the error names the queue and the field", (_, declaring, code, text) => {
+test.each(wrong)("Q-14 %s: the error names the queue and the field", (_, declaring, code, text) => {
   expect(declaring).toThrow(expect.objectContaining({ code, message: expect.stringMatching(text) }));
 });
 

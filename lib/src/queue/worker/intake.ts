@@ -94,21 +94,24 @@ const isKey = (key: unknown): key is string =>
 const describeKey = (key: unknown): string =>
   typeof key === "string" ? JSON.stringify(key).slice(0, 60) : typeof key;
 
+const commandOf = ({ name }: QueueDefinition, key: string, body: string): CommandKey => ({
+  scope: `queue:${name}`,
+  key,
+  requestHash: hash("sha256", body, "base64url"),
+  retentionSeconds: commandRetentionSeconds,
+});
+
 function keysOf(
   { queue, options }: WorkerDefinition,
   value: unknown,
   body: string,
 ): Keys | { outcome: Outcome } {
+  const { idempotencyKey } = options;
+  const key = idempotencyKey === "none" ? undefined : idempotencyKey(value);
+  if (idempotencyKey !== "none" && !isKey(key)) return badKey("idempotencyKey", key);
   const lockKey = options.lock?.(value);
   if (options.lock && !isKey(lockKey)) return badKey("lock", lockKey);
-  if (options.idempotencyKey === "none") return { command: undefined, lockKey };
-  const key = options.idempotencyKey(value);
-  if (!isKey(key)) return badKey("idempotencyKey", key);
-  const requestHash = hash("sha256", body, "base64url");
-  return {
-    command: { scope: `queue:${queue.name}`, key, requestHash, retentionSeconds: commandRetentionSeconds },
-    lockKey,
-  };
+  return { command: key === undefined ? undefined : commandOf(queue, key, body), lockKey };
 }
 
 const badKey = (name: string, key: unknown) =>

@@ -4,6 +4,8 @@ export const limits = {
   /** State input, output, task result: bytes of JSON text in UTF-8. */
   dataBytes: 262_144,
   historyEvents: 25_000,
+  /** How long an Express execution may last, whatever its TimeoutSeconds. */
+  expressSeconds: 300,
   stateNameCharacters: 80,
   variableNameCharacters: 80,
   /** Definition text. */

@@ -4,6 +4,7 @@
 import type { Branch, Decision, Event, ExecutionState, NextOptions } from "./contract.ts";
 import { StateFailure, runtimeFailure } from "./failure.ts";
 import { asking, leaveUnchanged, type Work } from "./flow.ts";
+import { limits } from "./limits.ts";
 import type { Machine, StateSpec, StateType } from "./parse.ts";
 import { evaluateHere } from "./query/evaluator.ts";
 import type { Asking } from "./query/query.ts";
@@ -264,8 +265,14 @@ function start(run: Run, { input, execution }: Extract<Event, { type: "started" 
   run.ready.push(root);
 }
 
+/** Only Express executions have no history. */
+function timeoutOf({ machine, keepHistory }: Run): number | undefined {
+  if (keepHistory) return machine.timeoutSeconds;
+  return Math.min(machine.timeoutSeconds ?? limits.expressSeconds, limits.expressSeconds);
+}
+
 function startTimeout(run: Run): void {
-  const { timeoutSeconds } = run.machine;
+  const timeoutSeconds = timeoutOf(run);
   if (timeoutSeconds === undefined) return;
   run.state.timer = serial(run);
   run.commands.push({

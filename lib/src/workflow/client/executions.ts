@@ -1,7 +1,7 @@
 // Executions as callers see them: started (idempotent by name), described, listed, stopped, redriven.
 import { randomUUID } from "node:crypto";
 import type { Failure, Json } from "../../asl/contract.ts";
-import { historyFullCause } from "../../asl/index.ts";
+import { historyFullCause, type Machine } from "../../asl/index.ts";
 import { assertRedrivable, unknownCallers } from "../../ledger/index.ts";
 import type { Database } from "../../pg/database.ts";
 import { join, type Runner, type Transaction } from "../../pg/join.ts";
@@ -27,7 +27,7 @@ export interface Executions {
   start(request: StartRequest): Promise<StartResult>;
   /** The same in the caller's transaction: it begins when that commits. */
   startIn(tx: Transaction, request: StartRequest): Promise<StartResult>;
-  /** Runs an Express machine in memory, and answers when it has ended. */
+  /** Runs an Express machine and answers when it has ended: in memory, unless handlers of an application take part. */
   startSync(request: StartRequest): Promise<EndedExecution>;
   find(arn: string): Promise<ExecutionRecord | undefined>;
   list(machine: MachineRecord, filter: store.ExecutionFilter, page: Page): Promise<ExecutionRecord[]>;
@@ -103,6 +103,42 @@ export function makeExecutions(database: Database, worker: WorkflowWorker): Exec
       : { status: "conflict", arn: there.arn };
   }
 
+  /** In the memory of this process, as long as the caller waits. */
+  async function runInMemory(run: NewRun, machine: Machine): Promise<EndedExecution> {
+    const end = await runExpress({
+      machine,
+      execution: run.execution,
+      input: JSON.parse(run.input) as Json,
+      calls: worker.calls,
+      nowMs: clock.nowMs,
+      next: worker.next,
+    });
+    const { type: _type, output, ...rest } = end;
+    return {
+      arn: run.arn,
+      ...rest,
+      ...(output === undefined ? {} : { output: JSON.stringify(output) }),
+      startedAtMs: run.startedAtMs,
+      stoppedAtMs: clock.nowMs(),
+    };
+  }
+
+  /** As any execution, so that its handlers may be in whatever process, and their writes commit with its steps. */
+  async function runKept(run: NewRun): Promise<EndedExecution> {
+    const id = (await engine.begin(run))!;
+    const ended = await worker.endings.wait(id, new AbortController().signal);
+    const { arn, output, error, cause, startedAtMs, stoppedAtMs } = ended;
+    return {
+      arn,
+      status: ended.status as EndedExecution["status"],
+      ...(output === null ? {} : { output }),
+      ...(error === null ? {} : { error }),
+      ...(cause === null ? {} : { cause }),
+      startedAtMs,
+      stoppedAtMs,
+    };
+  }
+
   return {
     async start(request) {
       const run = runOf(request, clock.nowMs());
@@ -119,22 +155,8 @@ export function makeExecutions(database: Database, worker: WorkflowWorker): Exec
     },
     async startSync(request) {
       const run = runOf(request, clock.nowMs());
-      const end = await runExpress({
-        machine: (await worker.definitions.get(run.revision, null)).machine,
-        execution: run.execution,
-        input: JSON.parse(run.input) as Json,
-        calls: worker.calls,
-        nowMs: clock.nowMs,
-        next: worker.next,
-      });
-      const { type: _type, output, ...rest } = end;
-      return {
-        arn: run.arn,
-        ...rest,
-        ...(output === undefined ? {} : { output: JSON.stringify(output) }),
-        startedAtMs: run.startedAtMs,
-        stoppedAtMs: clock.nowMs(),
-      };
+      const { machine, isOwn } = await worker.definitions.get(run.revision, null);
+      return isOwn ? runKept(run) : runInMemory(run, machine);
     },
     find: (arn) => store.findExecution(database, arn),
     list: (machine, filter, page) => store.listExecutions(database, machine.id, filter, page),

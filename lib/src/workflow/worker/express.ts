@@ -23,8 +23,6 @@ export interface ExpressOptions {
   readonly next: NextOptions;
 }
 
-/** AWS ends an Express execution after five minutes. */
-const durationMsMax = 5 * 60_000;
 const timerMsMax = 2 ** 31 - 1;
 
 export function runExpress(options: ExpressOptions): Promise<ExpressEnd> {
@@ -34,10 +32,7 @@ export function runExpress(options: ExpressOptions): Promise<ExpressEnd> {
   let turn: Promise<unknown> = Promise.resolve();
 
   return new Promise((resolve, reject) => {
-    const limit = setTimeout(() => finish({ type: "end", status: "TIMED_OUT" }), durationMsMax);
-
     function finish(end: ExpressEnd): void {
-      clearTimeout(limit);
       timers.forEach(clearTimeout);
       calls.cancelAll(execution.id);
       resolve(end);

@@ -76,3 +76,36 @@ test("where all may wait that may, the next is refused at once", async () => {
   finish();
   await Promise.all([first, second]);
 });
+
+test("A-21 a call that could not be answered is tried again, after gaps that grow and differ", async () => {
+  const breaker = { failures: 10_000 };
+  const guarded = downstream("blinks", { concurrency: 9, timeout: "5s", breaker, retry: { attempts: 3 } });
+  const made: number[][] = [];
+  const blink = async () => {
+    const at: number[] = [];
+    made.push(at);
+    await guarded.call(() => (at.push(performance.now()), at.length < 3 ? refused() : "back"));
+  };
+  await Promise.all([blink(), blink(), blink()]);
+  const gaps = made.map(([first, second, third]) => [second! - first!, third! - second!] as const);
+  for (const [gap, next] of gaps) {
+    expect(gap).toBeGreaterThanOrEqual(49);
+    expect(next).toBeGreaterThanOrEqual(99);
+  }
+  expect(new Set(gaps.flat().map(Math.round)).size).toBeGreaterThan(1);
+});
+
+test("A-21 while it is down all tries together stay within the budget; what is refused for itself is not tried again", async () => {
+  const breaker = { failures: 10_000 };
+  const guarded = downstream("down", { concurrency: 5, timeout: "5s", breaker, retry: { attempts: 5 } });
+  let made = 0;
+  const down = () => (made++, refused());
+  const calls = 60;
+  await Promise.all(Array.from({ length: calls }, () => codeOf(guarded.call(down))));
+  // Ten tries were saved, and each call earns a tenth.
+  expect(made).toBeGreaterThan(calls);
+  expect(made).toBeLessThanOrEqual(calls + 10 + calls / 10);
+  made = 0;
+  expect(await codeOf(guarded.call(() => (made++, Promise.reject(new TypeError("mine")))))).toBeUndefined();
+  expect(made).toBe(1);
+});

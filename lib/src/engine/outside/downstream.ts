@@ -12,6 +12,7 @@ import {
 import { catalogue } from "../../core/error.ts";
 import { toMs, type Duration } from "../../core/duration.ts";
 import { defaultBreaker, makeBreaker, type BreakerOptions } from "./breaker.ts";
+import { makeRetrying, type RetryOptions } from "./retry-budget.ts";
 
 export const downstreamErrors = catalogue({
   TUNTAS_DOWNSTREAM_OPEN: {
@@ -41,6 +42,8 @@ export interface DownstreamOptions {
   readonly timeout: Duration;
   /** When to leave it alone; five failures in a row and then 1 s to 30 s by default. Only failures of the other side count. */
   readonly breaker?: Partial<BreakerOptions>;
+  /** Only where a call may be made twice. None by default: a queue's worker tries the whole message again. */
+  readonly retry?: RetryOptions;
 }
 
 export interface Downstream {
@@ -67,6 +70,7 @@ export function downstream(name: string, options: DownstreamOptions): Downstream
     TimeoutStrategy.Aggressive,
   );
   const breaker = makeBreaker({ ...defaultBreaker, ...options.breaker });
+  const retrying = makeRetrying(options.retry ?? { attempts: 1 });
 
   const late = (cause: unknown) =>
     downstreamErrors.error("TUNTAS_DOWNSTREAM_TIMEOUT", `${name} took longer than ${options.timeout}`, {
@@ -101,7 +105,7 @@ export function downstream(name: string, options: DownstreamOptions): Downstream
     async call(work) {
       try {
         // The breaker stands inside: a call that waited for its place asks it when its turn has come.
-        return await places.execute(() => breaker.run(() => timed(work)));
+        return await places.execute(() => retrying(() => breaker.run(() => timed(work))));
       } catch (cause) {
         throw coded(cause);
       }

@@ -275,7 +275,7 @@ export interface Decision {
   readonly commands: readonly Command[];
 }
 
-/** An expression to be evaluated, and all that it may see. Plain data: it can be posted to a worker thread. */
+/** An expression to be evaluated, and all that it may see. Plain data: it can be sent to another process. */
 export interface Evaluation {
   readonly expression: string;
   readonly bindings: Readonly<Record<string, unknown>>;

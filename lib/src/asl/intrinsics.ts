@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "./contract.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
 import { intrinsicFailure } from "./failure.ts";
 import { hashHex, isHashAlgorithm } from "./hash.ts";
+import { readJson } from "./limits.ts";
 import { isObject } from "./path/evaluate.ts";
 import { javaRandom, type Random } from "./random.ts";
 
@@ -144,7 +145,7 @@ function javaText(value: Json, top = false): string {
 function stringToJson(text: string): Json {
   if (text.trim() === "") return null;
   try {
-    return JSON.parse(text) as Json;
+    return readJson(text);
   } catch {
     throw intrinsicFailure(
       `Invalid arguments in States.StringToJson: expected JSON, but was ${JSON.stringify(text)}`,
@@ -271,7 +272,7 @@ export class CallSyntaxError extends Error {}
 
 /** Reads `States.Name(arg, …)`; `end` is where the call stops within the text. */
 export function parseCall(text: string): Call {
-  const reader = { text, at: 0 };
+  const reader = { text, at: 0, depth: 0 };
   const call = readCall(reader);
   if (reader.at !== text.trimEnd().length) throw new CallSyntaxError(text);
   return call;
@@ -280,15 +281,21 @@ export function parseCall(text: string): Call {
 interface Reader {
   readonly text: string;
   at: number;
+  depth: number;
 }
 
+/** Step Functions takes ten calls within calls. */
+const nestingMax = 50;
+
 function readCall(reader: Reader): Call {
+  if (++reader.depth > nestingMax) throw new CallSyntaxError(reader.text);
   const name = /^States\.\w+/.exec(reader.text.slice(reader.at))?.[0];
   if (!name || !Object.hasOwn(intrinsics, name)) throw new CallSyntaxError(reader.text);
   reader.at += name.length;
   const args = readArguments(reader, name);
   const [fewest, most] = intrinsics[name]!.arity;
   if (args.length < fewest || args.length > most) throw new CallSyntaxError(reader.text);
+  reader.depth--;
   return { name, args };
 }
 

@@ -1,4 +1,5 @@
 // The service's limits, and how to measure against them.
+import type { Json } from "./contract.ts";
 
 export const limits = {
   /** State input, output, task result: bytes of JSON text in UTF-8. */
@@ -13,7 +14,35 @@ export const limits = {
   batchInputBytes: 262_144,
   /** Iterations of an inline Map that run side by side, whatever its MaxConcurrency. */
   inlineConcurrency: 40,
+  /** Seconds of a Wait, a timeout or a heartbeat. */
+  waitSeconds: 99_999_999,
+  /** Lists and objects within each other. Deeper ones exhaust the stack of whoever walks through them. */
+  nesting: 1000,
 } as const;
+
+/** Whether the JSON text nests its lists and objects too deeply; counted without making them. */
+export function isTooDeep(text: string): boolean {
+  if (text.length < 2 * limits.nesting) return false;
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text[i];
+    if (inString) {
+      if (unit === "\\") i++;
+      else if (unit === '"') inString = false;
+    } else if (unit === '"') inString = true;
+    else if (unit === "[" || unit === "{") {
+      if (++depth > limits.nesting) return true;
+    } else if (unit === "]" || unit === "}") depth--;
+  }
+  return false;
+}
+
+/** What comes from outside: JSON of a depth that everybody can walk through. Throws a SyntaxError. */
+export function readJson(text: string): Json {
+  if (isTooDeep(text)) throw new SyntaxError(`JSON is nested more than ${limits.nesting} levels deep`);
+  return JSON.parse(text) as Json;
+}
 
 /** The size of a text in UTF-8 is at most three bytes a UTF-16 unit, so most texts need not be counted. */
 export function exceedsBytes(text: string, limit: number): boolean {

@@ -1,5 +1,6 @@
 // The mock of a TestState: whether the state takes one, and whether its result looks like what the service returns.
 import type { Failure, Json, JsonObject } from "./contract.ts";
+import { readJson } from "./limits.ts";
 import { isObject } from "./path/evaluate.ts";
 import type { StateSpec } from "./parse.ts";
 import { resourceOf } from "./states/task.ts";
@@ -33,7 +34,7 @@ export function checkMock(spec: StateSpec, mock: Mock | undefined): void {
 
 function parse(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return readJson(text);
   } catch {
     return refuse("Mocked result must be valid JSON");
   }

@@ -18,10 +18,11 @@ import {
   machineOf,
   parentOf,
   type Run,
-  serial,
   setWait,
   specOf,
+  startTimer,
   textOf,
+  tooDeep,
   type Visit,
 } from "./run.ts";
 import { endChild, enterParallel } from "./states/children.ts";
@@ -178,9 +179,8 @@ function enterNext(run: Run): Work {
 
 function giveTurn(run: Run): void {
   for (const branch of run.ready) {
-    const timer = serial(run);
+    const timer = startTimer(run, run.event.nowMs);
     setWait(branch, { for: "timer", timer, reason: "turn" });
-    run.commands.push({ type: "startTimer", timer, dueMs: run.event.nowMs });
   }
 }
 
@@ -195,9 +195,6 @@ function step(run: Run, branch: DraftBranch): Work {
   branch.enteredEventId = emit(visit, spec.enteredEvent, { name: spec.name, input });
   return enter[spec.type](visit);
 }
-
-/** Data nested so deeply that it exhausts the stack is the execution's own fault, not the engine's. */
-const tooDeep = () => runtimeFailure("The data is nested too deeply.");
 
 /** What goes wrong as a child ends is a matter of the state that contains it. */
 function endBranch(run: Run, branch: DraftBranch): Work {
@@ -274,12 +271,7 @@ function timeoutOf({ machine, keepHistory }: Run): number | undefined {
 function startTimeout(run: Run): void {
   const timeoutSeconds = timeoutOf(run);
   if (timeoutSeconds === undefined) return;
-  run.state.timer = serial(run);
-  run.commands.push({
-    type: "startTimer",
-    timer: run.state.timer,
-    dueMs: run.event.nowMs + timeoutSeconds * 1000,
-  });
+  run.state.timer = startTimer(run, run.event.nowMs + timeoutSeconds * 1000);
 }
 
 /** Finds the branch that waits for what the event is about. An event that nobody waits for came too late. */

@@ -1,6 +1,7 @@
 // Items out of the text that an ItemReader fetched: JSON, JSON Lines, CSV, and the manifest of an S3 inventory.
 import type { Json, JsonObject } from "./contract.ts";
 import { StateFailure } from "./failure.ts";
+import { readJson } from "./limits.ts";
 import { setField } from "./query/query.ts";
 
 export const readerFailure = (cause: string): StateFailure =>
@@ -13,9 +14,10 @@ export function parseItems(body: string, inputType: string, config: JsonObject):
   return itemsOf(parseJson(body), config);
 }
 
-function parseJson(body: string): Json {
+/** Errors: States.ItemReaderFailed. */
+export function parseJson(body: string): Json {
   try {
-    return JSON.parse(body) as Json;
+    return readJson(body);
   } catch {
     throw readerFailure("Attempting to map over non-iterable node.");
   }

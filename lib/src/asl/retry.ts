@@ -12,9 +12,9 @@ import {
   parentOf,
   type Place,
   type Run,
-  serial,
   setWait,
   specOf,
+  startTimer,
   type Visit,
   scopeOf,
 } from "./run.ts";
@@ -57,12 +57,7 @@ function retry(visit: Visit, failure: StateFailure): boolean {
   branch.retries = spec.retriers.map((_each, i) => (branch.retries?.[i] ?? 0) + (i === index ? 1 : 0));
   // Another attempt is another map run.
   branch.mapRun = undefined;
-  const timer = serial(run);
-  run.commands.push({
-    type: "startTimer",
-    timer,
-    dueMs: run.event.nowMs + retryDelayMs(retrier, used, run.random.next()),
-  });
+  const timer = startTimer(run, run.event.nowMs + retryDelayMs(retrier, used, run.random.next()));
   setWait(branch, { for: "timer", timer, reason: "retry" });
   return true;
 }

@@ -11,9 +11,9 @@ import type {
   MapRun,
   Wait,
 } from "./contract.ts";
-import { StateFailure } from "./failure.ts";
+import { runtimeFailure, StateFailure } from "./failure.ts";
 import { detailsKey } from "./history.ts";
-import { exceedsBytes, limits } from "./limits.ts";
+import { exceedsBytes, isTooDeep, limits } from "./limits.ts";
 import type { Machine, StateSpec } from "./parse.ts";
 import type { Scope } from "./query/query.ts";
 import { type Random } from "./random.ts";
@@ -62,9 +62,31 @@ interface TextCache {
 export function textOf(run: Run, value: Json): string {
   if (run.texts.value === value && typeof value === "object" && value !== null) return run.texts.text;
   run.texts.value = value;
-  run.texts.text = JSON.stringify(value);
+  run.texts.text = written(value);
   return run.texts.text;
 }
+
+/** Whatever is deeper could not be written with the state around it. */
+function written(value: Json): string {
+  const text = JSON.stringify(value);
+  if (isTooDeep(text)) throw tooDeep();
+  return text;
+}
+
+/** Data nested so deeply that it exhausts the stack is the execution's own fault, not the engine's. */
+export const tooDeep = (): StateFailure => runtimeFailure("The data is nested too deeply.");
+
+/** Starts a timer, which the calendar of the database must be able to hold. */
+export function startTimer(run: Run, dueMs: number): number {
+  const timer = serial(run);
+  const { nowMs } = run.event;
+  const waitMs = Math.min(Math.max(0, dueMs - nowMs) || 0, waitMsMax);
+  run.commands.push({ type: "startTimer", timer, dueMs: nowMs + waitMs });
+  return timer;
+}
+
+/** The year 9999 can be waited for, but not much more. */
+const waitMsMax = 8000 * 366 * 86_400_000;
 
 export const serial = (run: Run): number => ++run.state.serial;
 

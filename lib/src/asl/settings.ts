@@ -2,6 +2,7 @@
 import { unexpectedType } from "./choice.ts";
 import type { Json } from "./contract.ts";
 import { queryFailure, runtimeFailure } from "./failure.ts";
+import { limits } from "./limits.ts";
 import type { Setting } from "./parse.ts";
 import { type Asking, type Scope, valueOf } from "./query/query.ts";
 
@@ -10,6 +11,15 @@ export function* integerOf(setting: Setting, scope: Scope): Asking<number> {
   const value = yield* numberOf(setting, scope);
   if (Number.isInteger(value)) return value;
   throw notInteger(setting, value);
+}
+
+/** A time that a clock can be set to. */
+export function* secondsOf(setting: Setting, scope: Scope): Asking<number> {
+  const seconds = yield* integerOf(setting, scope);
+  if (seconds <= limits.waitSeconds) return seconds;
+  throw runtimeFailure(
+    `The ${setting.field} field must be at most ${limits.waitSeconds} seconds, got ${seconds}.`,
+  );
 }
 
 export function* numberOf(setting: Setting, scope: Scope): Asking<number> {

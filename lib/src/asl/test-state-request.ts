@@ -1,5 +1,6 @@
 // What TestState refuses before it evaluates anything.
 import type { Json, JsonObject } from "./contract.ts";
+import { readJson } from "./limits.ts";
 import { isObject } from "./path/evaluate.ts";
 
 export type TestStateErrorCode = "ValidationException" | "InvalidDefinition";
@@ -36,7 +37,7 @@ const refuse = (message: string): never => {
 /** The given context object, checked field by field; undefined where none was given. */
 export function checkContext(text: string | undefined): JsonObject | undefined {
   if (text === undefined || text === "") return undefined;
-  const context = JSON.parse(text) as Json;
+  const context = readJson(text);
   if (!isObject(context)) return refuse("must be a JSON object");
   for (const [part, fields] of Object.entries(context)) {
     if (part === "Map") return refuse("'Map' field is not supported when mocking a Context object");

@@ -4,6 +4,7 @@ import { matchesError, StateFailure } from "./failure.ts";
 import { argumentsOf, asking, effectiveInput, leaveUnchanged, leaveWithResult, maybe } from "./flow.ts";
 import { exceedsTolerance } from "./map-run.ts";
 import { checkMock, type Mock } from "./mock.ts";
+import { readJson } from "./limits.ts";
 import { compileState, type Machine, type Setting, type StateSpec } from "./parse.ts";
 import { isObject } from "./path/evaluate.ts";
 import { evaluateHere } from "./query/evaluator.ts";
@@ -59,7 +60,7 @@ export async function testState(
   options: TestStateOptions,
 ): Promise<TestStateResponse> {
   const { spec } = specOf(request);
-  const input = JSON.parse(request.input ?? "{}") as Json;
+  const input = readJson(request.input ?? "{}");
   const context = checkContext(request.context);
   checkMock(spec, request.mock);
   const test = new StateTest(request, options, { spec, input, context });
@@ -89,7 +90,7 @@ function specOf(request: TestStateRequest): { spec: StateSpec } {
 
 function parseObject(text: string): JsonObject {
   try {
-    const value = JSON.parse(text) as Json;
+    const value = readJson(text);
     if (isObject(value)) return value;
   } catch {
     // Falls through to the one answer for whatever is no JSON object.
@@ -138,7 +139,7 @@ class StateTest implements Visit {
     const { nowMs, seed } = options;
     const random = randomFrom(seed);
     const machine: Machine = { startAt: spec.name, states: new Map([[spec.name, spec]]), readsContext: true };
-    const variables = JSON.parse(request.variables ?? "{}") as JsonObject;
+    const variables = readJson(request.variables ?? "{}") as JsonObject;
     this.branch = {
       id: 0,
       state: spec.name,
@@ -271,7 +272,7 @@ class StateTest implements Visit {
   }
 
   readerItems(): readonly Json[] {
-    const data = JSON.parse(this.request.stateConfiguration?.mapItemReaderData ?? "[]") as Json;
+    const data = readJson(this.request.stateConfiguration?.mapItemReaderData ?? "[]");
     return Array.isArray(data) ? (data as readonly Json[]) : [];
   }
 
@@ -288,7 +289,7 @@ class StateTest implements Visit {
   mocked(): Json {
     const { mock } = this.request;
     if (mock?.errorOutput) throw new StateFailure(mock.errorOutput);
-    return JSON.parse(mock?.result ?? "{}") as Json;
+    return readJson(mock?.result ?? "{}");
   }
 
   async fail(failure: StateFailure): Promise<void> {

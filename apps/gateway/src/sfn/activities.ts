@@ -1,5 +1,5 @@
 // Activities and task tokens over the wire: how workers of any language take part.
-import { limits } from "tuntas/asl";
+import { limits, readJson } from "tuntas/asl";
 import type { ActivityRecord, AnswerResult } from "tuntas/workflow";
 import { isStorable } from "tuntas/queue";
 import type { ValueOf } from "../shape.ts";
@@ -79,7 +79,7 @@ function parseOutput(text: string) {
   if (Buffer.byteLength(text) > limits.dataBytes || !isStorable(text))
     throw sfnError("InvalidOutput", "Output exceeds the size limit");
   try {
-    return JSON.parse(text) as never;
+    return readJson(text) as never;
   } catch {
     throw sfnError("InvalidOutput", "Output is not valid JSON");
   }

@@ -1,7 +1,7 @@
 // What every operation checks of its input: ARNs, names, pages, JSON texts.
 import { parseArn, parseMachineArn, type MachineAddress, type Page } from "tuntas/workflow";
 import { isStorable } from "tuntas/queue";
-import { limits } from "tuntas/asl";
+import { limits, readJson } from "tuntas/asl";
 import { constraint, required, sfnError } from "./errors.ts";
 
 /** The ARN, if it is one of the kind; an Express execution's is one, yet of the wrong kind for most operations. */
@@ -86,7 +86,7 @@ export function checkInput(text: string): string {
   if (Buffer.byteLength(text) > limits.dataBytes)
     throw constraint("", "input", `Member must have length less than or equal to ${limits.dataBytes}`);
   try {
-    JSON.parse(text);
+    readJson(text);
   } catch {
     throw sfnError("InvalidExecutionInput", jsonFault(text));
   }

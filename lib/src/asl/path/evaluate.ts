@@ -1,7 +1,9 @@
 // Walks a parsed path over data. A definite path that finds nothing is an error whose text is Jayway's; any other path
 // gives the list of what it finds, possibly empty.
 import type { Json, JsonObject } from "../contract.ts";
+import { runtimeFailure } from "../failure.ts";
 import type { FilterNode, FilterOperand, Path, PathSegment } from "./parse.ts";
+import { Pattern } from "./pattern.ts";
 
 export class PathMissing extends Error {}
 
@@ -13,12 +15,14 @@ export const field = (value: JsonObject, name: string): Json | undefined =>
   Object.hasOwn(value, name) ? value[name] : undefined;
 
 export function readPath(path: Path, root: Json): Json {
-  return path.definite ? readDefinite(path, root) : collect(path.segments, [root], root);
+  return path.definite
+    ? readDefinite(path, root)
+    : new Search(path.text, root).collect(path.segments, [root]);
 }
 
 /** As `readPath`, but undefined where a definite path finds nothing. */
 export function findPath(path: Path, root: Json): Json | undefined {
-  if (!path.definite) return collect(path.segments, [root], root);
+  if (!path.definite) return new Search(path.text, root).collect(path.segments, [root]);
   let value: Json | undefined = root;
   for (const segment of path.segments) {
     value = child(segment, value);
@@ -76,33 +80,123 @@ function javaType(value: Json): string {
   return `com.fasterxml.jackson.databind.node.${node}`;
 }
 
-function collect(segments: readonly PathSegment[], values: readonly Json[], root: Json): Json {
-  let found = values;
-  for (const segment of segments) {
-    if (segment.kind === "function") return aggregate(segment.name, found) ?? null;
-    found = found.flatMap((value) => select(segment, value, root));
+/** Values that one search may look at. The largest input has a hundred thousand; a scan within a scan would look at billions. */
+const looksMax = 2_000_000;
+
+/** One search through data, which ends with a failure where it would take too long: nobody could stop it in the engine's thread. */
+class Search {
+  readonly text: string;
+  readonly root: Json;
+  left = looksMax;
+
+  constructor(text: string, root: Json) {
+    this.text = text;
+    this.root = root;
   }
-  return found;
+
+  spend(looks: number): void {
+    this.left -= looks;
+    if (this.left < 0)
+      throw runtimeFailure(`The path '${cut(this.text)}' looks at more than ${looksMax} values.`);
+  }
+
+  collect(segments: readonly PathSegment[], values: readonly Json[]): Json {
+    let found = values;
+    for (const segment of segments) {
+      if (segment.kind === "function") return aggregate(segment.name, found) ?? null;
+      const next: Json[] = [];
+      for (const value of found) this.select(segment, value, next);
+      found = next;
+    }
+    return found;
+  }
+
+  select(segment: PathSegment, value: Json, found: Json[]): void {
+    this.spend(1);
+    switch (segment.kind) {
+      case "wildcard":
+        return this.take(childrenOf(value), found);
+      case "slice":
+        return this.take(
+          Array.isArray(value) ? (value as readonly Json[]).slice(segment.from ?? 0, segment.to) : [],
+          found,
+        );
+      case "indexes":
+        return this.take(
+          segment.indexes.flatMap((index) => optional(child({ kind: "index", index }, value))),
+          found,
+        );
+      case "fields":
+        return this.take(pick(segment.names, value), found);
+      case "filter":
+        for (const item of candidates(value)) if (this.passes(segment.test, item)) found.push(item);
+        return;
+      case "scan":
+        for (const each of this.descendants(value)) this.select(segment.inner, each, found);
+        return;
+      default:
+        return this.take(optional(child(segment, value)), found);
+    }
+  }
+
+  take(values: readonly Json[], found: Json[]): void {
+    this.spend(values.length);
+    for (const value of values) found.push(value);
+  }
+
+  descendants(value: Json): Json[] {
+    const found: Json[] = [value];
+    for (let i = 0; i < found.length; i++) this.take(childrenOf(found[i]!), found);
+    return found;
+  }
+
+  passes(test: FilterNode, item: Json): boolean {
+    this.spend(1);
+    if (test.kind === "or") return this.passes(test.left, item) || this.passes(test.right, item);
+    if (test.kind === "and") return this.passes(test.left, item) && this.passes(test.right, item);
+    if (test.kind === "not") return !this.passes(test.inner, item);
+    if (test.kind === "exists") return this.valueOf(test.operand, item) !== undefined;
+    return this.compare(test.operator, this.valueOf(test.left, item), this.valueOf(test.right, item));
+  }
+
+  valueOf(operand: FilterOperand, item: Json): unknown {
+    if (operand.kind === "value") return operand.value;
+    const found = this.collect(operand.segments, [operand.root === "@" ? item : this.root]);
+    return Array.isArray(found) ? (found as readonly Json[])[0] : found;
+  }
+
+  compare(operator: string, left: unknown, right: unknown): boolean {
+    if (operator === "==") return this.same(left, right);
+    if (operator === "!=") return !this.same(left, right);
+    if (operator === "in") return Array.isArray(right) && right.some((each) => this.same(each, left));
+    if (operator === "nin") return Array.isArray(right) && !right.some((each) => this.same(each, left));
+    if (operator === "=~")
+      return right instanceof Pattern && typeof left === "string" && this.matches(right, left);
+    return isOrdered(operator, left, right);
+  }
+
+  matches(pattern: Pattern, text: string): boolean {
+    // A step of the expression is a fraction of a look.
+    this.spend(pattern.stepsFor(text) / 16);
+    return pattern.test(text);
+  }
+
+  /** Whether both are equal; objects are when they are written alike. */
+  same(left: unknown, right: unknown): boolean {
+    this.spend(1);
+    if (left === right) return true;
+    if (typeof left !== "object" || typeof right !== "object" || left === null || right === null)
+      return false;
+    const [a, b] = [Object.entries(left), Object.entries(right)];
+    if (Array.isArray(left) !== Array.isArray(right) || a.length !== b.length) return false;
+    return a.every(([key, value], i) => key === b[i]![0] && this.same(value, b[i]![1]));
+  }
 }
 
-function select(segment: PathSegment, value: Json, root: Json): readonly Json[] {
-  switch (segment.kind) {
-    case "wildcard":
-      return Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
-    case "slice":
-      return Array.isArray(value) ? (value as readonly Json[]).slice(segment.from ?? 0, segment.to) : [];
-    case "indexes":
-      return segment.indexes.flatMap((index) => optional(child({ kind: "index", index }, value)));
-    case "fields":
-      return pick(segment.names, value);
-    case "filter":
-      return candidates(value).filter((item) => passes(segment.test, item, root));
-    case "scan":
-      return descendants(value).flatMap((each) => select(segment.inner, each, root));
-    default:
-      return optional(child(segment, value));
-  }
-}
+const cut = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
+const childrenOf = (value: Json): readonly Json[] =>
+  Array.isArray(value) ? (value as readonly Json[]) : isObject(value) ? Object.values(value) : [];
 
 const optional = (value: Json | undefined): readonly Json[] => (value === undefined ? [] : [value]);
 const candidates = (value: Json): readonly Json[] => (Array.isArray(value) ? value : [value]);
@@ -113,38 +207,7 @@ function pick(names: readonly string[], value: Json): readonly Json[] {
   return present.length === 0 ? [] : [Object.fromEntries(present.map((name) => [name, value[name]!]))];
 }
 
-function descendants(value: Json): Json[] {
-  const found: Json[] = [];
-  const waiting: Json[] = [value];
-  while (waiting.length > 0) {
-    const each = waiting.shift()!;
-    found.push(each);
-    if (Array.isArray(each)) waiting.push(...(each as readonly Json[]));
-    else if (isObject(each)) waiting.push(...Object.values(each));
-  }
-  return found;
-}
-
-function passes(test: FilterNode, item: Json, root: Json): boolean {
-  if (test.kind === "or") return passes(test.left, item, root) || passes(test.right, item, root);
-  if (test.kind === "and") return passes(test.left, item, root) && passes(test.right, item, root);
-  if (test.kind === "not") return !passes(test.inner, item, root);
-  if (test.kind === "exists") return operandValue(test.operand, item, root) !== undefined;
-  return compare(test.operator, operandValue(test.left, item, root), operandValue(test.right, item, root));
-}
-
-function operandValue(operand: FilterOperand, item: Json, root: Json): unknown {
-  if (operand.kind === "value") return operand.value;
-  const found = collect(operand.segments, [operand.root === "@" ? item : root], root);
-  return Array.isArray(found) ? (found as readonly Json[])[0] : found;
-}
-
-function compare(operator: string, left: unknown, right: unknown): boolean {
-  if (operator === "==") return same(left, right);
-  if (operator === "!=") return !same(left, right);
-  if (operator === "in") return Array.isArray(right) && right.some((each) => same(each, left));
-  if (operator === "nin") return Array.isArray(right) && !right.some((each) => same(each, left));
-  if (operator === "=~") return right instanceof RegExp && typeof left === "string" && right.test(left);
+function isOrdered(operator: string, left: unknown, right: unknown): boolean {
   if (typeof left !== typeof right || (typeof left !== "number" && typeof left !== "string")) return false;
   const order = left < (right as typeof left) ? -1 : left > (right as typeof left) ? 1 : 0;
   return operator === "<"
@@ -155,9 +218,6 @@ function compare(operator: string, left: unknown, right: unknown): boolean {
         ? order > 0
         : order >= 0;
 }
-
-const same = (left: unknown, right: unknown): boolean =>
-  left === right || JSON.stringify(left) === JSON.stringify(right);
 
 function aggregate(name: string, value: Json): Json | undefined {
   if (name === "length")

@@ -1,5 +1,6 @@
 // Reads a JSONPath as Step Functions (Jayway's JsonPath) understands it: fields, indexes, slices, unions, wildcards,
 // deep scan, filters and the functions at a path's end. A path is parsed once, when its definition is compiled.
+import { type Pattern, readPattern } from "./pattern.ts";
 
 export type PathSegment =
   | { readonly kind: "field"; readonly name: string }
@@ -65,14 +66,15 @@ function isDefinite(segment: PathSegment): boolean {
   return segment.kind === "field" || segment.kind === "index" || segment.kind === "function";
 }
 
-/** A repeated group that repeats or chooses inside can take for ever; a filter runs where it cannot be ended. */
-const backtracks = /\([^)]*[+*{|][^)]*\)[+*{]|\\[1-9]/;
+/** Filters within filters; a person needs two. */
+const nestingMax = 50;
 
 const nameEnd = /[.[\]()\s,'"=<>!&|]/;
 
 class PathReader {
   readonly text: string;
   at: number;
+  private depth = 0;
 
   constructor(text: string, at: number) {
     this.text = text;
@@ -217,6 +219,13 @@ class PathReader {
   }
 
   condition(): FilterNode {
+    if (++this.depth > nestingMax) this.fail();
+    const found = this.nested();
+    this.depth--;
+    return found;
+  }
+
+  nested(): FilterNode {
     if (this.operator("!")) return { kind: "not", inner: this.condition() };
     if (this.operator("(")) {
       const inner = this.filter();
@@ -247,11 +256,12 @@ class PathReader {
     return { kind: "value", value: this.literal() };
   }
 
-  pattern(): RegExp {
+  pattern(): Pattern {
     const match = /^\/((?:[^/\\]|\\.)*)\/(i?)/.exec(this.text.slice(this.at));
-    if (!match || backtracks.test(match[1]!)) this.fail();
+    const pattern = match && readPattern(match[1]!, match[2]!);
+    if (!pattern) this.fail();
     this.at += match[0].length;
-    return new RegExp(`^(?:${match[1]})$`, match[2]);
+    return pattern;
   }
 
   literal(): unknown {

@@ -1,8 +1,9 @@
 // Evaluates JSONata, with what Step Functions adds to it and without $eval. An expression that could run away is told
-// from one that cannot, so that an engine can run the former in a worker thread and end it.
+// from one that cannot, so that an engine can run the former in a process of its own and end it.
 import jsonata from "jsonata";
-import type { Evaluation, Evaluator, Json } from "../contract.ts";
+import type { Evaluation, Evaluator } from "../contract.ts";
 import { hashHex, isHashAlgorithm } from "../hash.ts";
+import { readJson } from "../limits.ts";
 import { javaRandom, randomFrom } from "../random.ts";
 
 type Expression = ReturnType<typeof jsonata>;
@@ -30,12 +31,14 @@ export function syntaxErrorOf(expression: string): string | undefined {
   }
 }
 
-const unboundedNodes = new Set(["lambda", "regex", "transform", "partial"]);
-const unboundedFunctions = new Set(["pad", "range", "eval"]);
+/** A variable of the expression's own can be named twice in the next one, and so on: what is made doubles each time. */
+const unboundedNodes = new Set(["lambda", "regex", "transform", "partial", "bind", "sort"]);
+/** Those whose work grows with the square of a list, or with a number; JSONata's sort is one of them. */
+const unboundedFunctions = new Set(["pad", "range", "eval", "sort", "distinct", "zip", "formatBase"]);
 
 /**
- * Whether its work is bounded by its input: no functions of its own, no patterns, no ranges, and nothing but the item itself
- * is looked at for each item of a list. `$states.input.($states.input.(…))` is a loop in a loop for each step.
+ * Whether its work is bounded by its input: no functions or variables of its own, no patterns, no ranges, and nothing but
+ * the item itself is looked at for each item of a list. `$states.input.($states.input.(…))` is a loop in a loop for each step.
  */
 export function isBounded(expression: string): boolean {
   // Descendants of descendants are many more than there are values.
@@ -130,5 +133,5 @@ function hash(data: unknown, algorithm: unknown): unknown {
 function parse(text: unknown): unknown {
   if (text === undefined) return undefined;
   if (typeof text !== "string") return fail("parse", "a string is expected");
-  return text.trim() === "" ? null : (JSON.parse(text) as Json);
+  return text.trim() === "" ? null : readJson(text);
 }

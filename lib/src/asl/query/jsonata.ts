@@ -4,7 +4,9 @@ import type { Json, JsonObject } from "../contract.ts";
 import { queryFailure, StateFailure } from "../failure.ts";
 import { isObject } from "../path/evaluate.ts";
 import { isBounded } from "./evaluator.ts";
+import { asJson } from "./plain.ts";
 import { type Asking, literal, type Query, type QueryLanguage, type Scope, setField } from "./query.ts";
+import { Room } from "./room.ts";
 
 const marked = /^\{%([\s\S]*)%\}$/;
 
@@ -12,53 +14,71 @@ const marked = /^\{%([\s\S]*)%\}$/;
 export const expressionOf = (value: Json | undefined): string | undefined =>
   typeof value === "string" ? marked.exec(value)?.[1]?.trim() : undefined;
 
-export const jsonata: QueryLanguage = {
-  name: "JSONata",
-  template: (value, location) => compileTemplate(value, location),
-};
+/** A part of a template: a literal, or what fills it in. */
+interface Part {
+  readonly literal?: { readonly value: Json };
+  readonly fill: (scope: Scope, room: Room) => Asking<Json>;
+}
 
-function compileTemplate(value: Json, location: string): Query {
-  if (Array.isArray(value)) return arrayTemplate(value as readonly Json[], location);
-  if (isObject(value)) return objectTemplate(value, location);
+export const jsonata: QueryLanguage = { name: "JSONata", template };
+
+function template(value: Json, location: string): Query {
+  const part = compilePart(value, location);
+  if (part.literal) return literal(value);
+  return { later: (scope) => part.fill(scope, new Room()) };
+}
+
+function compilePart(value: Json, location: string): Part {
+  if (Array.isArray(value)) return arrayPart(value as readonly Json[], location);
+  if (isObject(value)) return objectPart(value, location);
   const expression = expressionOf(value);
-  return expression === undefined ? literal(value) : expressionQuery(expression, location);
+  return expression === undefined ? literalPart(value) : expressionPart(expression, location);
 }
 
-function arrayTemplate(items: readonly Json[], location: string): Query {
-  const compiled = items.map((item, i) => compileTemplate(item, `${location}[${i}]`));
-  if (compiled.every((item) => item.literal)) return literal(items);
+const literalPart = (value: Json): Part => ({
+  literal: { value },
+  // eslint-disable-next-line require-yield
+  *fill() {
+    return value;
+  },
+});
+
+function arrayPart(items: readonly Json[], location: string): Part {
+  const parts = items.map((item, i) => compilePart(item, `${location}[${i}]`));
+  if (parts.every((part) => part.literal)) return literalPart(items);
   return {
-    *later(scope) {
+    *fill(scope, room) {
       const result: Json[] = [];
-      for (const item of compiled) result.push(item.now ? item.now(scope) : yield* item.later!(scope));
+      for (const part of parts) result.push(yield* part.fill(scope, room));
       return result;
     },
   };
 }
 
-function objectTemplate(template: JsonObject, location: string): Query {
-  const fields = Object.entries(template).map(([key, value]) => ({
+function objectPart(from: JsonObject, location: string): Part {
+  const fields = Object.entries(from).map(([key, value]) => ({
     key,
-    query: compileTemplate(value, `${location}/${key}`),
+    part: compilePart(value, `${location}/${key}`),
   }));
-  if (fields.every(({ query }) => query.literal)) return literal(template);
+  if (fields.every(({ part }) => part.literal)) return literalPart(from);
   return {
-    *later(scope) {
+    *fill(scope, room) {
       const result: Record<string, Json> = {};
-      for (const { key, query } of fields)
-        setField(result, key, query.now ? query.now(scope) : yield* query.later!(scope));
+      for (const { key, part } of fields) setField(result, key, yield* part.fill(scope, room));
       return result;
     },
   };
 }
 
-function expressionQuery(expression: string, location: string): Query {
+function expressionPart(expression: string, location: string): Part {
   const steps = plainPath(expression);
-  const bounded = isBounded(expression);
+  const asked = { expression, location, bounded: isBounded(expression) };
   return {
-    *later(scope) {
+    *fill(scope, room) {
       const found = steps && readPlain(steps, scope);
-      return found ?? (yield* evaluate({ expression, location, bounded }, scope));
+      if (found === undefined) return yield* evaluate(asked, scope, room);
+      room.take(found);
+      return found;
     },
   };
 }
@@ -69,7 +89,7 @@ interface Expression {
   readonly bounded: boolean;
 }
 
-function* evaluate({ expression, location, bounded }: Expression, scope: Scope): Asking<Json> {
+function* evaluate({ expression, location, bounded }: Expression, scope: Scope, room: Room): Asking<Json> {
   const prefix = `The JSONata expression '${expression}' specified for the field '${location}'`;
   let value: unknown;
   try {
@@ -85,7 +105,7 @@ function* evaluate({ expression, location, bounded }: Expression, scope: Scope):
     throw queryFailure(`${prefix} threw an error during evaluation. ${describe(error)}`, location);
   }
   if (value === undefined) throw queryFailure(`${prefix} returned nothing (undefined).`, location);
-  const json = asJson(value);
+  const json = asJson(value, room);
   if (json === undefined) throw queryFailure(`${prefix} returned an unsupported result type.`, location);
   return json;
 }
@@ -104,41 +124,6 @@ function statesOf(scope: Scope): JsonObject {
   if (scope.result !== undefined) states.result = scope.result;
   if (scope.errorOutput !== undefined) states.errorOutput = scope.errorOutput;
   return states;
-}
-
-/** Plain data out of a result, or undefined where it holds what JSON cannot, a function say. */
-function asJson(value: unknown): Json | undefined {
-  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-  if (typeof value === "number") return Number.isFinite(value) ? value : undefined;
-  if (Array.isArray(value)) return asArray(value);
-  if (
-    typeof value !== "object" ||
-    value === null ||
-    "_jsonata_function" in value ||
-    "_jsonata_lambda" in value
-  )
-    return undefined;
-  return asObject(value);
-}
-
-function asArray(value: readonly unknown[]): Json | undefined {
-  const items: Json[] = [];
-  for (const each of value) {
-    const item = asJson(each);
-    if (item === undefined) return undefined;
-    items.push(item);
-  }
-  return items;
-}
-
-function asObject(value: object): Json | undefined {
-  const result: Record<string, Json> = {};
-  for (const [key, each] of Object.entries(value)) {
-    const item = asJson(each);
-    if (item === undefined) return undefined;
-    setField(result, key, item);
-  }
-  return result;
 }
 
 const plain = /^\$[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/;

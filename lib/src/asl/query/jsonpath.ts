@@ -6,6 +6,7 @@ import { type Argument, type Call, callIntrinsic, parseCall } from "../intrinsic
 import { findPath, isObject, PathMissing, readPath } from "../path/evaluate.ts";
 import { parseSegments, type Path } from "../path/parse.ts";
 import { literal, type Query, type QueryLanguage, type Scope, setField } from "./query.ts";
+import { Room } from "./room.ts";
 
 /** A path or an intrinsic call, ready to be read. */
 export interface Reference {
@@ -51,7 +52,7 @@ function rooted(text: string): { root: Root; path: Path } {
 }
 
 function callReference(text: string): Reference {
-  const evaluate = compileCall(parseCall(text.trim()));
+  const evaluate = compileCall(parseCall(text.trim()), text.length > unmeasuredMax);
   const named = (scope: Scope): Json => {
     try {
       return evaluate(scope);
@@ -68,19 +69,25 @@ const inFunction = (text: string, { failure, options }: StateFailure): StateFail
     options,
   );
 
-function compileCall(call: Call): (scope: Scope) => Json {
-  const args = call.args.map(compileArgument);
-  return (scope) =>
-    callIntrinsic(
-      call.name,
-      args.map((arg) => arg(scope)),
-      scope.random,
-    );
+/** A call of so many characters cannot name its input often enough to make too much of it. */
+const unmeasuredMax = 100;
+
+function compileCall(call: Call, measured: boolean): (scope: Scope) => Json {
+  const args = call.args.map((arg) => compileArgument(arg, measured));
+  return (scope) => {
+    const room = measured ? new Room() : undefined;
+    const values = args.map((arg) => {
+      const value = arg(scope);
+      room?.take(value);
+      return value;
+    });
+    return callIntrinsic(call.name, values, scope.random);
+  };
 }
 
-function compileArgument(argument: Argument): (scope: Scope) => Json {
+function compileArgument(argument: Argument, measured: boolean): (scope: Scope) => Json {
   if (argument.kind === "literal") return () => argument.value;
-  if (argument.kind === "call") return compileCall(argument.call);
+  if (argument.kind === "call") return compileCall(argument.call, measured);
   const { text, find } = pathReference(argument.text);
   return (scope) => {
     const value = find(scope);
@@ -127,34 +134,67 @@ function readNamed(reference: Reference, scope: Scope, fieldName: string): Json 
   }
 }
 
-export const jsonPath: QueryLanguage = {
-  name: "JSONPath",
-  template: (value) => compileTemplate(value),
-};
-
-function compileTemplate(value: Json): Query {
-  if (Array.isArray(value)) return arrayTemplate(value as readonly Json[]);
-  return isObject(value) ? objectTemplate(value) : literal(value);
+/** A part of a template: a literal, or what fills it in. */
+interface Part {
+  readonly literal?: { readonly value: Json };
+  readonly fill: (scope: Scope, room: Room | undefined) => Json;
+  /** How many references stand in it. */
+  readonly references: number;
 }
 
-function arrayTemplate(items: readonly Json[]): Query {
-  const compiled = items.map(compileTemplate);
-  if (compiled.every((item) => item.literal)) return literal(items);
-  return { now: (scope) => compiled.map((item) => item.now!(scope)) };
+export const jsonPath: QueryLanguage = { name: "JSONPath", template };
+
+/** So many references cannot make more than some megabytes, which need not be measured. */
+const referencesUnmeasured = 16;
+
+function template(value: Json): Query {
+  const { literal: known, fill, references } = compilePart(value);
+  if (known) return literal(value);
+  if (references <= referencesUnmeasured) return { now: (scope) => fill(scope, undefined) };
+  return { now: (scope) => fill(scope, new Room()) };
 }
 
-function objectTemplate(template: JsonObject): Query {
-  const fields = Object.entries(template).map(([key, value]) => {
+function compilePart(value: Json): Part {
+  if (Array.isArray(value)) return arrayPart(value as readonly Json[]);
+  return isObject(value) ? objectPart(value) : literalPart(value);
+}
+
+const literalPart = (value: Json): Part => ({ literal: { value }, fill: () => value, references: 0 });
+
+const sum = (parts: readonly Part[]): number => parts.reduce((total, part) => total + part.references, 0);
+
+function arrayPart(items: readonly Json[]): Part {
+  const parts = items.map(compilePart);
+  if (parts.every((part) => part.literal)) return literalPart(items);
+  return { fill: (scope, room) => parts.map((part) => part.fill(scope, room)), references: sum(parts) };
+}
+
+function referencePart(text: string, key: string): Part {
+  const query = namedPath(text, key);
+  return {
+    references: 1,
+    fill(scope, room) {
+      const value = query.now!(scope);
+      room?.take(value);
+      return value;
+    },
+  };
+}
+
+function objectPart(from: JsonObject): Part {
+  const fields = Object.entries(from).map(([key, value]) => {
     const dynamic = key.endsWith(".$") && typeof value === "string";
     return dynamic
-      ? { key: key.slice(0, -2), query: namedPath(value, key) }
-      : { key, query: compileTemplate(value) };
+      ? { key: key.slice(0, -2), part: referencePart(value, key) }
+      : { key, part: compilePart(value) };
   });
-  if (fields.every(({ query }) => query.literal)) return literal(template);
+  const parts = fields.map(({ part }) => part);
+  if (parts.every((part) => part.literal)) return literalPart(from);
   return {
-    now: (scope) => {
+    references: sum(parts),
+    fill: (scope, room) => {
       const result: Record<string, Json> = {};
-      for (const { key, query } of fields) setField(result, key, query.now!(scope));
+      for (const { key, part } of fields) setField(result, key, part.fill(scope, room));
       return result;
     },
   };

@@ -8,7 +8,7 @@ import { type Batch, batches, type BatchSizes, exceedsTolerance, resultFiles } f
 import type { ItemReader, MapSpec } from "../parse.ts";
 import { isObject } from "../path/evaluate.ts";
 import { type Asking, valueOf } from "../query/query.ts";
-import { manifestFiles, manifestHeaders, parseItems, readerFailure } from "../reader.ts";
+import { manifestFiles, manifestHeaders, parseItems, parseJson, readerFailure } from "../reader.ts";
 import { emit, keepMapRun, type Place, scopeOf, serial, setWait, type Visit } from "../run.ts";
 import { integerOf, numberOf } from "../settings.ts";
 import { endChildren, startIterations } from "./children.ts";
@@ -258,7 +258,7 @@ function parseBody(
 }
 
 function listing(body: string): readonly Json[] {
-  const value = JSON.parse(body) as Json;
+  const value = parseJson(body);
   const contents = isObject(value) ? value.Contents : value;
   if (!Array.isArray(contents)) throw readerFailure("Attempting to map over non-iterable node.");
   return contents as readonly Json[];

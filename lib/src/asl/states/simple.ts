@@ -13,10 +13,11 @@ import {
   parametersOf,
   type Work,
 } from "../flow.ts";
+import { limits } from "../limits.ts";
 import type { ChoiceRule, Setting } from "../parse.ts";
 import { PathMissing } from "../path/evaluate.ts";
 import { type Asking, valueOf } from "../query/query.ts";
-import { scopeOf, serial, setWait, type Visit } from "../run.ts";
+import { scopeOf, setWait, startTimer, type Visit } from "../run.ts";
 import { parseTimestamp } from "../timestamp.ts";
 
 export function enterPass(visit: Visit): Work {
@@ -87,8 +88,7 @@ export function* enterWait(visit: Visit): Asking<void> {
     ? run.event.nowMs + 1000 * (yield* waitSeconds(visit, spec.seconds))
     : yield* waitUntil(visit, spec.timestamp!);
   if (dueMs <= run.event.nowMs) return yield* asking(leaveUnchanged(visit, spec.next));
-  const timer = serial(run);
-  run.commands.push({ type: "startTimer", timer, dueMs });
+  const timer = startTimer(run, dueMs);
   setWait(branch, { for: "timer", timer, reason: "wait" });
 }
 
@@ -104,10 +104,17 @@ function* settingValue(visit: Visit, setting: Setting): Asking<Json> {
   }
 }
 
+function checkedWait(seconds: number, setting: Setting, shown: string): number {
+  if (seconds <= limits.waitSeconds) return seconds;
+  throw runtimeFailure(
+    `The ${setting.field} parameter must be at most ${limits.waitSeconds} seconds: ${shown}`,
+  );
+}
+
 function* waitSeconds(visit: Visit, setting: Setting): Asking<number> {
   const value = yield* settingValue(visit, setting);
-  if (Number.isInteger(value) && (value as number) >= 0) return value as number;
   const shown = `${setting.text} == ${JSON.stringify(value)}`;
+  if (Number.isInteger(value) && (value as number) >= 0) return checkedWait(value as number, setting, shown);
   if (setting.byPath && Number.isInteger(value))
     throw runtimeFailure(`The ${setting.field} parameter references a negative value: ${shown}`);
   if (setting.byPath)

@@ -17,7 +17,7 @@ import {
   textOf,
   type Visit,
 } from "../run.ts";
-import { integerOf } from "../settings.ts";
+import { secondsOf } from "../settings.ts";
 
 export interface Resource {
   readonly kind: TaskKind;
@@ -113,8 +113,8 @@ function* clocksOf(visit: Visit): Asking<Clocks> {
   const { branch, spec } = visit;
   const scope = scopeOf(visit, branch.input);
   return {
-    ...(spec.timeout && { timeoutSeconds: yield* integerOf(spec.timeout, scope) }),
-    ...(spec.heartbeat && { heartbeatSeconds: yield* integerOf(spec.heartbeat, scope) }),
+    ...(spec.timeout && { timeoutSeconds: yield* secondsOf(spec.timeout, scope) }),
+    ...(spec.heartbeat && { heartbeatSeconds: yield* secondsOf(spec.heartbeat, scope) }),
   };
 }
 

@@ -2,7 +2,7 @@
 // here where it is sure: what AWS accepts must pass.
 import { CallSyntaxError } from "../intrinsics.ts";
 import type { ExecutionType, Json, JsonObject } from "../contract.ts";
-import { exceedsBytes, limits } from "../limits.ts";
+import { exceedsBytes, limits, readJson } from "../limits.ts";
 import { isObject } from "../path/evaluate.ts";
 import { PathSyntaxError } from "../path/parse.ts";
 import { compileMachine, compileState } from "../parse.ts";
@@ -48,7 +48,7 @@ function parseDefinition(text: string): JsonObject | readonly Diagnostic[] {
   if (exceedsBytes(text, limits.definitionBytes))
     return [schemaError(`The definition exceeds ${limits.definitionBytes} bytes`)];
   try {
-    const value = JSON.parse(text) as Json;
+    const value = readJson(text);
     return isObject(value) ? value : [schemaError("Definition must be a valid JSON object")];
   } catch {
     return [text.trim() === "" ? schemaError("Definition must be a valid JSON object") : jsonError(text)];
@@ -115,6 +115,7 @@ function checkMachine(definition: JsonObject, at: string, context: Context): voi
   const missing = ["States", "StartAt"].filter((field) => definition[field] === undefined);
   if (missing.length > 0)
     return context.report(at || "/", `These fields are required: [${missing.join(", ")}]`);
+  checkLanguage(definition, at, context.report);
   const { States: states, StartAt: startAt } = definition;
   if (!isObject(states) || Object.keys(states).length === 0)
     return context.report(`${at}/States`, "Value cannot be empty");
@@ -129,6 +130,18 @@ function checkMachine(definition: JsonObject, at: string, context: Context): voi
   checkTransitions(states, startAt, at, context.report);
 }
 
+const languages = ["JSONPath", "JSONata"];
+
+function checkLanguage({ QueryLanguage: language }: JsonObject, at: string, report: Report): boolean {
+  const isKnown = language === undefined || languages.includes(language as string);
+  if (!isKnown)
+    report(
+      `${at}/QueryLanguage`,
+      `The field 'QueryLanguage' should have one of these values: [${languages.join(", ")}]`,
+    );
+  return isKnown;
+}
+
 const stateTypes = ["Task", "Wait", "Pass", "Succeed", "Fail", "Choice", "Parallel", "Map"];
 
 function checkState(state: JsonObject, at: string, context: Context): void {
@@ -139,6 +152,7 @@ function checkState(state: JsonObject, at: string, context: Context): void {
     );
   }
   checkFieldTypes(state, at, context.report);
+  if (!checkLanguage(state, at, context.report)) return;
   const language = (state.QueryLanguage as string | undefined) ?? context.machineLanguage;
   if (context.machineLanguage === "JSONata" && language === "JSONPath") {
     context.report(at, "'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine");
@@ -183,8 +197,13 @@ function checkTask(state: JsonObject, at: string, { report, type }: Context): vo
   }
 }
 
+const waitFields = ["Seconds", "Timestamp", "SecondsPath", "TimestampPath"];
+
 function checkWait(state: JsonObject, at: string, { report, machineLanguage }: Context): void {
   const { Timestamp: timestamp } = state;
+  const known = machineLanguage === "JSONata" ? waitFields.slice(0, 2) : waitFields;
+  if (known.every((field) => state[field] === undefined))
+    return report(at, `One of these fields is required: [${known.join(", ")}]`);
   if (
     typeof timestamp !== "string" ||
     (machineLanguage === "JSONata" && expressionOf(timestamp) !== undefined)

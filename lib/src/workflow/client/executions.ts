@@ -1,21 +1,22 @@
 // Executions as callers see them: started (idempotent by name), described, listed, stopped, redriven.
 import { randomUUID } from "node:crypto";
 import type { Failure, Json } from "../../asl/contract.ts";
-import { historyFullCause, type Machine } from "../../asl/index.ts";
+import { historyFullCause, isTooDeep, limits, type Machine } from "../../asl/index.ts";
 import { assertRedrivable, unknownCallers } from "../../ledger/index.ts";
 import type { Database } from "../../pg/database.ts";
 import { join, type Runner, type Transaction } from "../../pg/join.ts";
 import { announceIn } from "../store/own.ts";
 import { executionArn, expressArn, parseMachineArn } from "../arn.ts";
-import type {
-  EndedExecution,
-  ExecutionRecord,
-  HistoryEvent,
-  MachineRecord,
-  MapRunRecord,
-  Page,
-  StartRequest,
-  StartResult,
+import {
+  type EndedExecution,
+  type ExecutionRecord,
+  type HistoryEvent,
+  type MachineRecord,
+  type MapRunRecord,
+  type Page,
+  type StartRequest,
+  type StartResult,
+  workflowErrors,
 } from "../contract.ts";
 import * as store from "../store/executions.ts";
 import * as mapRuns from "../store/map-runs.ts";
@@ -55,9 +56,18 @@ export interface Executions {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
+function checkDepth(input: string): void {
+  if (!isTooDeep(input)) return;
+  throw workflowErrors.error(
+    "TUNTAS_WORKFLOW_INPUT",
+    `expected at most ${limits.nesting} lists and objects within each other`,
+  );
+}
+
 /** The execution as it will stand in the database. */
 function runOf({ target, name, input, traceHeader }: StartRequest, nowMs: number): NewRun {
   const { machine, versionArn, aliasArn } = target;
+  checkDepth(input);
   const { scope } = parseMachineArn(machine.arn)!;
   const arn =
     machine.type === "EXPRESS"

@@ -1,14 +1,19 @@
-// Evaluates expressions that could loop, recurse or backtrack where they can be ended: in a thread with little memory
-// that is killed when one takes too long. What is bounded is evaluated at once, here.
-import { Worker } from "node:worker_threads";
+// Evaluates expressions that could loop, recurse or backtrack where they can be ended: in a process with little memory
+// that is killed when one takes too long. A thread would not do, for one that runs out of memory takes its process with
+// it. What is bounded is evaluated at once, here.
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import type { Evaluation, Evaluator } from "../../asl/contract.ts";
 import { evaluateHere } from "../../asl/index.ts";
 
-export interface ThreadAnswer {
-  readonly value?: unknown;
-  /** A function, say: nothing that could cross between threads. */
+export interface Answer {
+  /** The value as JSON. */
+  readonly text?: string;
+  /** The expression yields nothing. */
+  readonly nothing?: true;
+  /** A function, say: what JSON cannot hold. */
   readonly unsupported?: true;
-  readonly error?: { readonly message: string; readonly code: string | undefined };
+  readonly error?: { readonly message: string; readonly code?: string | undefined };
 }
 
 export interface GuardedEvaluator {
@@ -19,12 +24,14 @@ export interface GuardedEvaluator {
 const timeMsMax = 5000;
 const memoryMbMax = 64;
 
-// Workers cannot load TypeScript; in the tests this file is TypeScript and the thread comes from the build.
-const threadFile = new URL(
-  import.meta.url.endsWith(".ts")
-    ? "../../../dist/workflow/worker/evaluator-thread.js"
-    : "./evaluator-thread.js",
-  import.meta.url,
+// Node does not run TypeScript; in the tests this file is TypeScript and the process comes from the build.
+const processFile = fileURLToPath(
+  new URL(
+    import.meta.url.endsWith(".ts")
+      ? "../../../dist/workflow/worker/evaluator-process.js"
+      : "./evaluator-process.js",
+    import.meta.url,
+  ),
 );
 
 const failure = (message: string, code?: string): Error =>
@@ -33,52 +40,54 @@ const failure = (message: string, code?: string): Error =>
 /** What the language calls an unsupported result type. */
 const unsupported = (): undefined => undefined;
 
-/** One evaluation in the thread; `lost` where the thread is to be replaced. */
+function start(): ChildProcess {
+  const child = fork(processFile, {
+    execArgv: [`--max-old-space-size=${memoryMbMax}`, "--max-semi-space-size=8"],
+    env: {},
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  child.unref();
+  child.channel?.unref();
+  child.on("error", () => undefined);
+  return child;
+}
+
+/** One evaluation over there; `lost` where the process is to be replaced. */
 function ask(
-  thread: Worker,
+  child: ChildProcess,
   evaluation: Evaluation,
   timeMs: number,
-): Promise<ThreadAnswer & { lost?: boolean }> {
+): Promise<Answer & { lost?: boolean }> {
   return new Promise((resolve) => {
-    const finish = (answer: ThreadAnswer & { lost?: boolean }) => {
+    const finish = (answer: Answer & { lost?: boolean }) => {
       clearTimeout(timer);
-      thread.off("message", finish);
-      thread.off("error", onError);
+      child.off("message", finish);
+      child.off("exit", onExit);
       resolve(answer);
     };
     const lose = (message: string) => {
-      thread.on("error", () => undefined);
-      void thread.terminate();
-      finish({ error: { message, code: undefined }, lost: true });
+      child.kill("SIGKILL");
+      finish({ error: { message }, lost: true });
     };
-    const onError = (cause: Error & { code?: string }) =>
-      lose(cause.code === "ERR_WORKER_OUT_OF_MEMORY" ? `it took more than ${memoryMbMax} MB` : cause.message);
+    const onExit = () => lose(`it took more than ${memoryMbMax} MB`);
     const timer = setTimeout(() => lose(`it took longer than ${timeMs / 1000} seconds`), timeMs);
-    thread.on("message", finish);
-    thread.on("error", onError);
-    thread.postMessage(evaluation);
+    child.on("message", finish);
+    child.on("exit", onExit);
+    child.send(evaluation, (cause) => cause && lose(`its process is gone: ${cause.message}`));
   });
 }
 
 export function makeEvaluator({ timeMs = timeMsMax }: { timeMs?: number } = {}): GuardedEvaluator {
-  let thread: Worker | undefined;
+  let child: ChildProcess | undefined;
   let turn: Promise<unknown> = Promise.resolve();
 
-  function start(): Worker {
-    const made = new Worker(threadFile, {
-      name: "tuntas-expressions",
-      resourceLimits: { maxOldGenerationSizeMb: memoryMbMax, maxYoungGenerationSizeMb: 16 },
-    });
-    made.unref();
-    return made;
-  }
-
   async function evaluateThere(evaluation: Evaluation): Promise<unknown> {
-    thread ??= start();
-    const { value, error, lost, unsupported: isUnsupported } = await ask(thread, evaluation, timeMs);
-    if (lost) thread = undefined;
+    if (child?.connected !== true) child = start();
+    const { text, error, lost, unsupported: isUnsupported } = await ask(child, evaluation, timeMs);
+    if (lost) child = undefined;
     if (error) throw failure(error.message, error.code);
-    return isUnsupported ? unsupported : value;
+    if (isUnsupported) return unsupported;
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
   }
 
   return {
@@ -89,9 +98,10 @@ export function makeEvaluator({ timeMs = timeMsMax }: { timeMs?: number } = {}):
       turn = result.catch(() => undefined);
       return result;
     },
-    async close() {
-      await thread?.terminate();
-      thread = undefined;
+    close() {
+      child?.kill("SIGKILL");
+      child = undefined;
+      return Promise.resolve();
     },
   };
 }

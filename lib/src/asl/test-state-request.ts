@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "./contract.ts";
 import { readJson } from "./limits.ts";
 import { isObject } from "./path/evaluate.ts";
 
-export type TestStateErrorCode = "ValidationException" | "InvalidDefinition";
+export type TestStateErrorCode = "ValidationException" | "InvalidDefinition" | "InvalidExecutionInput";
 
 /** A refused request; code and message as AWS gives them. */
 export class TestStateError extends Error {
@@ -13,6 +13,26 @@ export class TestStateError extends Error {
     super(message);
     this.code = code;
   }
+}
+
+/** The JSON of a member. Throws a TestStateError that names it. */
+export function readMember(
+  text: string | undefined,
+  member: string,
+  code: TestStateErrorCode = "ValidationException",
+): Json {
+  try {
+    return readJson(text ?? "{}");
+  } catch (error) {
+    throw new TestStateError(code, `${member} must be JSON: ${(error as Error).message.slice(0, 200)}`);
+  }
+}
+
+/** The same where it must be an object. */
+export function readObject(text: string | undefined, member: string): JsonObject {
+  const value = readMember(text, member);
+  if (isObject(value)) return value;
+  throw new TestStateError("ValidationException", `${member} must be a JSON object`);
 }
 
 const contextFields: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -37,7 +57,7 @@ const refuse = (message: string): never => {
 /** The given context object, checked field by field; undefined where none was given. */
 export function checkContext(text: string | undefined): JsonObject | undefined {
   if (text === undefined || text === "") return undefined;
-  const context = readJson(text);
+  const context = readMember(text, "context");
   if (!isObject(context)) return refuse("must be a JSON object");
   for (const [part, fields] of Object.entries(context)) {
     if (part === "Map") return refuse("'Map' field is not supported when mocking a Context object");

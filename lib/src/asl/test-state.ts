@@ -17,7 +17,7 @@ import { enterChoice, enterFail, enterPass } from "./states/simple.ts";
 import { itemsOf } from "./states/map.ts";
 import { enterTask } from "./states/task.ts";
 import { formatTimestamp } from "./timestamp.ts";
-import { checkContext, TestStateError } from "./test-state-request.ts";
+import { checkContext, TestStateError, readMember, readObject } from "./test-state-request.ts";
 import { invalidDefinitionMessage, validateDefinition, validateState } from "./validate/index.ts";
 
 export interface TestStateRequest {
@@ -60,7 +60,7 @@ export async function testState(
   options: TestStateOptions,
 ): Promise<TestStateResponse> {
   const { spec } = specOf(request);
-  const input = readJson(request.input ?? "{}");
+  const input = readMember(request.input, "input", "InvalidExecutionInput");
   const context = checkContext(request.context);
   checkMock(spec, request.mock);
   const test = new StateTest(request, options, { spec, input, context });
@@ -139,7 +139,7 @@ class StateTest implements Visit {
     const { nowMs, seed } = options;
     const random = randomFrom(seed);
     const machine: Machine = { startAt: spec.name, states: new Map([[spec.name, spec]]), readsContext: true };
-    const variables = readJson(request.variables ?? "{}") as JsonObject;
+    const variables = readObject(request.variables, "variables");
     this.branch = {
       id: 0,
       state: spec.name,
@@ -272,7 +272,7 @@ class StateTest implements Visit {
   }
 
   readerItems(): readonly Json[] {
-    const data = readJson(this.request.stateConfiguration?.mapItemReaderData ?? "[]");
+    const data = readMember(this.request.stateConfiguration?.mapItemReaderData ?? "[]", "mapItemReaderData");
     return Array.isArray(data) ? (data as readonly Json[]) : [];
   }
 
@@ -289,7 +289,7 @@ class StateTest implements Visit {
   mocked(): Json {
     const { mock } = this.request;
     if (mock?.errorOutput) throw new StateFailure(mock.errorOutput);
-    return readJson(mock?.result ?? "{}");
+    return readMember(mock?.result, "mock.result");
   }
 
   async fail(failure: StateFailure): Promise<void> {

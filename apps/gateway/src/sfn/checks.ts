@@ -94,5 +94,16 @@ export function checkInput(text: string): string {
   return text;
 }
 
+/** Members that have an error of their own for what they may not hold. */
+const checkedApart = new Set(["definition", "input", "output", "name"]);
+
+/** Refuses the characters that no text of the database can hold, in whatever member. */
+export function checkTexts(value: unknown, member = ""): void {
+  if (typeof value === "string") {
+    if (!isStorable(value)) throw constraint("", member, "Member must not hold NUL or half of a character");
+  } else if (typeof value === "object" && value !== null)
+    for (const [key, each] of Object.entries(value)) if (!checkedApart.has(key)) checkTexts(each, key);
+}
+
 /** Times travel as seconds. */
 export const seconds = (ms: number): number => Math.round(ms) / 1000;

@@ -3,6 +3,7 @@ import type { Structure, ValueOf } from "../shape.ts";
 import type { Call, Operation, Rooms, Service } from "../wire.ts";
 import * as activities from "./activities.ts";
 import * as aliases from "./aliases.ts";
+import { checkTexts } from "./checks.ts";
 import { toWireError } from "./errors.ts";
 import * as executions from "./executions.ts";
 import * as language from "./language.ts";
@@ -17,7 +18,10 @@ export function makeSfn(rooms: Rooms): Service {
   const operation = <I extends Structure>(input: I, run: Run<I>): Operation => ({
     input,
     output: undefined,
-    run: (call, value) => run(rooms, call, value as never),
+    run: (call, value) => {
+      checkTexts(value);
+      return run(rooms, call, value as never);
+    },
   });
 
   const operations: Record<string, Operation> = {

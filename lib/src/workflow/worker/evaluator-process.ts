@@ -26,3 +26,5 @@ process.on("message", (evaluation: Evaluation) => {
     .then(answerOf)
     .then(post, (cause: { message?: string; code?: string }) => post(errorOf(cause)));
 });
+
+process.send!("ready");

@@ -40,7 +40,8 @@ const failure = (message: string, code?: string): Error =>
 /** What the language calls an unsupported result type. */
 const unsupported = (): undefined => undefined;
 
-function start(): ChildProcess {
+/** The process, once it has said that it is there: its start is no expression's time. */
+async function start(): Promise<ChildProcess> {
   const child = fork(processFile, {
     execArgv: [`--max-old-space-size=${memoryMbMax}`, "--max-semi-space-size=8"],
     env: {},
@@ -49,6 +50,10 @@ function start(): ChildProcess {
   child.unref();
   child.channel?.unref();
   child.on("error", () => undefined);
+  await new Promise<void>((resolve, reject) => {
+    child.once("message", () => resolve());
+    child.once("exit", () => reject(failure("the process that evaluates expressions could not start")));
+  });
   return child;
 }
 
@@ -82,7 +87,7 @@ export function makeEvaluator({ timeMs = timeMsMax }: { timeMs?: number } = {}):
   let turn: Promise<unknown> = Promise.resolve();
 
   async function evaluateThere(evaluation: Evaluation): Promise<unknown> {
-    if (child?.connected !== true) child = start();
+    if (child?.connected !== true) child = await start();
     const { text, error, lost, unsupported: isUnsupported } = await ask(child, evaluation, timeMs);
     if (lost) child = undefined;
     if (error) throw failure(error.message, error.code);

@@ -131,8 +131,8 @@ describe("connections", () => {
     const slow = Array.from({ length: 100 }, () =>
       talk((socket) => socket.write(`${head}Content-Length: 2\r\n\r\n{`), "\r\n\r\n"),
     );
-    const [quick] = await Promise.all([gateway.call("ListQueues", {})]);
-    expect(quick.status).toBe(200);
+    const { status } = await gateway.call("ListQueues", {});
+    expect(status).toBe(200);
     void slow;
   });
 

@@ -95,7 +95,7 @@ export function checkInput(text: string): string {
 }
 
 /** Members that have an error of their own for what they may not hold. */
-const checkedApart = new Set(["definition", "input", "output", "name"]);
+const checkedApart = new Set(["definition", "input", "output", "name", "error", "cause"]);
 
 /** Refuses the characters that no text of the database can hold, in whatever member. */
 export function checkTexts(value: unknown, member = ""): void {

@@ -42,6 +42,8 @@ async function collect(maker) {
     for (const list of lists)
       for (const [name, entry] of Object.entries(list.entries)) found.push([name, entry, source.room]);
   }
+  const twice = found.find(([name], index) => found.findIndex(([other]) => other === name) !== index);
+  if (twice) throw new Error(`${twice[0]} is declared twice, the second time by ${twice[2]}`);
   return found.toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 

@@ -116,7 +116,7 @@ export const workflowChecks = [
 export const approvalChecks = [
   { text: "How many are overdue?", ...gauge("tuntas_approvals_overdue"), unit: "approvals" },
   { text: "How many wait?", ...gauge("tuntas_approvals_pending"), unit: "approvals" },
-  { text: "How old is the oldest?", ...gauge("tuntas_approval_oldest_age_seconds"), unit: "s" },
+  { text: "How old is the oldest?", ...gauge("tuntas_approval_wait_age_seconds"), unit: "s" },
 ] as const satisfies readonly Check[];
 
 export interface BacklogFigures {

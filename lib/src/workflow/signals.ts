@@ -84,22 +84,4 @@ export const workflowMetrics = metrics({
     labels: ["workflow"],
     kept: true,
   },
-  tuntas_approvals_pending: {
-    kind: "gauge",
-    meaning: "Approvals that wait for a decision.",
-    labels: ["workflow", "task"],
-    kept: true,
-  },
-  tuntas_approvals_overdue: {
-    kind: "gauge",
-    meaning: "Approvals that wait longer than they should.",
-    labels: ["workflow", "task"],
-    kept: true,
-  },
-  tuntas_approval_oldest_age_seconds: {
-    kind: "gauge",
-    meaning: "Age of the oldest approval that waits.",
-    labels: ["workflow", "task"],
-    kept: true,
-  },
 });

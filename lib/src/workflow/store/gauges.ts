@@ -18,29 +18,10 @@ const text = statement(
    group by 1 order by 1 limit 500`,
 );
 
-// By the index of those that are pending.
-const approvalsText = statement(
-  `select workflow, task, count(*)::float8 as pending, (count(*) filter (where due_at < tuntas.now()))::float8 as overdue,
-     extract(epoch from tuntas.now() - min(requested_at))::float8 as "oldestAge"
-   from tuntas.approval where status = 'pending' group by 1, 2 order by 1, 2 limit 500`,
-);
-
-async function readApprovals(sql: Pick<Sql, "run">): Promise<Reading[]> {
-  const rows = await sql.run(approvalsText);
-  return rows.flatMap(({ workflow, task, pending, overdue, oldestAge }) => {
-    const labels = { workflow: workflow as string, task: task as string };
-    return [
-      { name: "tuntas_approvals_pending", labels, value: pending as number },
-      { name: "tuntas_approvals_overdue", labels, value: overdue as number },
-      { name: "tuntas_approval_oldest_age_seconds", labels, value: oldestAge as number },
-    ];
-  });
-}
-
-/** The gauges of the machines that have running executions, and of the approvals that wait. */
+/** The gauges of the machines that have running executions. */
 export async function readWorkflowGauges(sql: Pick<Sql, "run">): Promise<Reading[]> {
   const rows = await sql.run(text);
-  const machines = rows.flatMap(({ workflow, running, waiting, oldestAge, waitingAge }) => {
+  return rows.flatMap(({ workflow, running, waiting, oldestAge, waitingAge }) => {
     const labels = { workflow: workflow as string };
     return [
       { name: "tuntas_workflow_running", labels, value: running as number },
@@ -49,5 +30,4 @@ export async function readWorkflowGauges(sql: Pick<Sql, "run">): Promise<Reading
       { name: "tuntas_workflow_callback_wait_age_seconds", labels, value: waitingAge as number },
     ];
   });
-  return [...machines, ...(await readApprovals(sql))];
 }

@@ -41,7 +41,13 @@ export type Happening =
   | { readonly type: "started"; readonly execution: ExecutionIdentity; readonly input: Json }
   | { readonly type: "taskStarted"; readonly task: number; readonly workerName?: string }
   | { readonly type: "taskSubmitted"; readonly task: number; readonly output: Json }
-  | { readonly type: "taskSucceeded"; readonly task: number; readonly output: Json }
+  | {
+      readonly type: "taskSucceeded";
+      readonly task: number;
+      readonly output: Json;
+      /** The output as JSON, where whoever tells has it. */
+      readonly text?: string | undefined;
+    }
   | ({
       readonly type: "taskFailed";
       readonly task: number;

@@ -95,9 +95,14 @@ function begin(machine: Machine, state: ExecutionState | undefined, event: Event
     keepHistory: options.history ?? true,
     isOwn: options.isOwn,
     tokenOf: options.tokenOf,
-    texts: { value: undefined, text: "" },
+    texts: knownText(event),
   };
 }
+
+const knownText = (event: Event): Run["texts"] =>
+  event.type === "taskSucceeded" && event.text !== undefined
+    ? { value: event.output, text: event.text }
+    : { value: undefined, text: "" };
 
 /**
  * A private copy. All branches have the same fields in the same order, none is ever deleted, so that what V8 has compiled for

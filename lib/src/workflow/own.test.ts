@@ -62,6 +62,47 @@ const insert = (ctx: TaskContext) =>
 const effects = async () =>
   (await sql("select step from tuntas.effect order by step")).map(({ step }) => step);
 
+test("P-43 a handler that changes its input, or later what it returned, changes nothing but its own copy", async () => {
+  const kept: { list: number[] }[] = [];
+  const definition = chain(["first", "second"], {
+    Retry: [{ ErrorEquals: ["Again"], MaxAttempts: 1, IntervalSeconds: 1 }],
+  });
+  const seen: unknown[] = [];
+  const { status, output, input } = await run(
+    definition,
+    {
+      first: task({
+        input: z.custom<{ list: number[] }>(),
+        idempotent: true,
+        async handle(given, ctx) {
+          seen.push(structuredClone(given));
+          given.list.push(99);
+          if (ctx.attempt === 1) throw Object.assign(new Error("once more"), { name: "Again" });
+          const result = { list: [2] };
+          kept.push(result);
+          return result;
+        },
+      }),
+      second: task({
+        input: z.custom<{ list: number[] }>(),
+        idempotent: true,
+        async handle(given) {
+          kept[0]!.list.push(98);
+          seen.push(structuredClone(given));
+          return given;
+        },
+      }),
+    },
+    { list: [1] },
+  );
+  expect({ status, input, output }).toEqual({
+    status: "SUCCEEDED",
+    input: '{"list":[1]}',
+    output: '{"list":[2]}',
+  });
+  expect(seen).toEqual([{ list: [1] }, { list: [1] }, { list: [2] }]);
+});
+
 describe("steps", () => {
   test("hand their results on, whether they return, write or hold a transaction", async () => {
     const execution = await run(

@@ -13,8 +13,6 @@ export function bareName(given: string): string {
   return at >= 0 ? (parts[at + 1] ?? "") : parts[0]!;
 }
 
-export const isInvoke = (resource: string): boolean => invoke.test(resource);
-
 /** What a resource says by itself: a function's name, that the input names it, or that it calls none. */
 type Called = { readonly name: string } | "by input" | "none";
 
@@ -22,19 +20,27 @@ const known = new Map<string, Called>();
 const knownMax = 2_000;
 
 function calledBy(resource: string): Called {
-  if (isInvoke(resource)) return "by input";
+  if (invoke.test(resource)) return "by input";
   const name = activity.exec(resource)?.[1];
   if (name !== undefined) return { name };
   return service.test(resource) ? "none" : { name: bareName(resource) };
 }
 
+function lookUp(resource: string): Called {
+  const before = known.get(resource);
+  if (before) return before;
+  if (known.size >= knownMax) known.clear();
+  const called = calledBy(resource);
+  known.set(resource, called);
+  return called;
+}
+
+/** Whether it is `lambda:invoke`, whose input says what is called and with what. */
+export const isInvoke = (resource: string): boolean => lookUp(resource) === "by input";
+
 /** The function that a task calls; undefined where it calls none (a queue, another machine, …). */
 export function functionOf(resource: string, input: Json): string | undefined {
-  let called = known.get(resource);
-  if (!called) {
-    if (known.size >= knownMax) known.clear();
-    known.set(resource, (called = calledBy(resource)));
-  }
+  const called = lookUp(resource);
   if (called === "none") return undefined;
   if (called !== "by input") return called.name;
   const name = (input as JsonObject | null)?.FunctionName;

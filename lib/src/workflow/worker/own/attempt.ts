@@ -4,6 +4,7 @@ import type { ExecutionIdentity, Happening, Json, StartTask } from "../../../asl
 import { isTuntasError } from "../../../core/error.ts";
 import { Outcome } from "../../../core/outcome.ts";
 import { describeIssues, type Schema } from "../../../core/schema.ts";
+import { copyOf } from "../../../core/json.ts";
 import { isStorable } from "../../../core/text.ts";
 import { toMs } from "../../../core/duration.ts";
 import type { Log } from "../../../engine/log.ts";
@@ -56,11 +57,11 @@ const timeoutOf = ({ definition, task }: Job): number => {
   return Math.min(own, (task.timeoutSeconds ?? Infinity) * 1000, timerMsMax);
 };
 
-/** What the handler is called with: the Payload of `lambda:invoke`, else the input itself. */
+/** What the handler is called with: the Payload of `lambda:invoke`, else the input itself; its own to change. */
 function inputOf({ resource, input }: StartTask): unknown {
-  if (!isInvoke(resource)) return input;
+  if (!isInvoke(resource)) return copyOf(input);
   const payload = (input as { Payload?: Json }).Payload ?? {};
-  if (typeof payload !== "string") return payload;
+  if (typeof payload !== "string") return copyOf(payload);
   try {
     return JSON.parse(payload) as Json;
   } catch {
@@ -74,17 +75,22 @@ async function parsed(schema: Schema, input: unknown, stateName: string): Promis
   throw workflowErrors.error("TUNTAS_TASK_INPUT", `state ${stateName}: ${describeIssues(result.issues)}`);
 }
 
-/** The value as it will be kept; what JSON drops is dropped now. */
-function jsonOf(value: unknown): Json {
-  if (value === undefined || value === null) return null;
-  if (typeof value === "number" || typeof value === "boolean") return Number.isNaN(value) ? null : value;
-  const text = JSON.stringify(value);
-  if (text === undefined || !isStorable(typeof value === "string" ? value : text))
-    throw workflowErrors.error("TUNTAS_TASK_OUTPUT", "expected plain data, got what JSON cannot hold");
-  return JSON.parse(text) as Json;
+/** What a handler came to, as it will be kept. */
+interface Output {
+  readonly value: Json;
+  /** As JSON. */
+  readonly text: string;
 }
 
-function outputOf(value: unknown): Json {
+/** What JSON drops is dropped now, and what the handler changes later is not the value that is kept. */
+function jsonOf(value: unknown): Output {
+  const text = value === undefined ? "null" : JSON.stringify(value);
+  if (text === undefined || !isStorable(typeof value === "string" ? value : text))
+    throw workflowErrors.error("TUNTAS_TASK_OUTPUT", "expected plain data, got what JSON cannot hold");
+  return { value: JSON.parse(text) as Json, text };
+}
+
+function outputOf(value: unknown): Output {
   try {
     return jsonOf(value);
   } catch (cause) {
@@ -107,7 +113,11 @@ type Called =
   | "abandoned";
 
 /** What became of one call: written (or late), or to be done again, for the database's sake. */
-type Settled = "settled" | { readonly again: unknown };
+type Settled = "settled" | Again;
+
+interface Again {
+  readonly again: unknown;
+}
 
 const settled: Settled = "settled";
 
@@ -132,9 +142,7 @@ export class Attempt {
     this.job = job;
     this.#timeoutMs = timeoutOf(job);
     this.deadlineMs = this.begunAtMs + this.#timeoutMs;
-    this.ended = this.#run().catch((cause: unknown) => {
-      deps.log.error({ cause, executionId: job.execution.id }, "a step could not be written");
-    });
+    this.ended = this.#run();
   }
 
   get #waits(): boolean {
@@ -153,27 +161,39 @@ export class Attempt {
   }
 
   async #run(): Promise<void> {
-    if (this.job.execution.redriveCount && (await this.#repeat())) return;
-    for (let redos = 0; this.#abandoned === undefined; redos++) {
-      const context = this.#newContext();
-      const called = await this.#call(context);
-      context.end();
-      const result = await this.#settle(context, called);
-      if (result === "settled") return;
-      await context.transaction?.rollback();
-      const { again } = result;
-      if (redos >= collisionsMax && again !== undefined && !isConnectionLost(again))
-        return void (await this.#fail(failureOf(again)));
-      if (again !== undefined) await sleep(pauseMs(redos) * (0.5 + Math.random() / 2));
-      if (
-        !(await this.#persist(() => this.#deps.isAwaited(this.job.executionId, this.job.task.task))) ||
-        (await this.#repeat())
-      )
-        return;
+    try {
+      if (this.job.execution.redriveCount && (await this.#repeat())) return;
+      for (let redos = 0; this.#abandoned === undefined && (await this.#tryOnce(redos)); redos++);
+    } catch (cause) {
+      const executionId = this.job.execution.id;
+      this.#deps.log.error({ cause, executionId }, "a step could not be written");
     }
   }
 
-  #newContext(): OwnContext {
+  /** Whether it must be done again. */
+  async #tryOnce(redos: number): Promise<boolean> {
+    const input = inputOf(this.job.task);
+    const context = this.#newContext(input);
+    const called = await this.#call(context, input);
+    context.end();
+    const result = await this.#settle(context, called);
+    return result !== "settled" && this.#mayRedo(context, result, redos);
+  }
+
+  async #mayRedo(context: OwnContext, { again }: Again, redos: number): Promise<boolean> {
+    await context.transaction?.rollback();
+    if (redos >= collisionsMax && again !== undefined && !isConnectionLost(again)) {
+      await this.#fail(failureOf(again));
+      return false;
+    }
+    if (again !== undefined) await sleep(pauseMs(redos) * (0.5 + Math.random() / 2));
+    const { executionId, task } = this.job;
+    return (
+      (await this.#persist(() => this.#deps.isAwaited(executionId, task.task))) && !(await this.#repeat())
+    );
+  }
+
+  #newContext(input: unknown): OwnContext {
     const { database, log, tokenOf, beat } = this.#deps;
     const { executionId, execution, task } = this.job;
     const context = new OwnContext({
@@ -181,7 +201,7 @@ export class Attempt {
       log,
       execution,
       task,
-      input: inputOf(task),
+      input,
       timeoutMs: this.#timeoutMs,
       taskToken: this.#waits ? tokenOf(task.token) : undefined,
       beat: () => this.#beat(() => beat(executionId, task)),
@@ -198,21 +218,26 @@ export class Attempt {
     beat();
   }
 
-  #call(context: OwnContext): Promise<Called> {
+  #call(context: OwnContext, input: unknown): Promise<Called> {
     return new Promise((resolve) => {
       this.#stopWaiting = resolve;
-      this.#invoke(context).then(
+      this.#invoke(context, input).then(
         (value) => resolve({ value }),
         (thrown: unknown) => resolve({ thrown }),
       );
     });
   }
 
-  async #invoke(context: OwnContext): Promise<unknown> {
+  #invoke(context: OwnContext, input: unknown): Promise<unknown> {
     const { definition, task } = this.job;
-    const given = inputOf(task);
     const schema = definition.options.input as Schema | undefined;
-    return definition.handle(schema ? await parsed(schema, given, task.stateName) : given, context);
+    if (schema)
+      return parsed(schema, input, task.stateName).then((valid) => definition.handle(valid, context));
+    try {
+      return Promise.resolve(definition.handle(input, context));
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
   }
 
   async #settle(context: OwnContext, called: Called): Promise<Settled> {
@@ -247,7 +272,7 @@ export class Attempt {
   }
 
   async #succeed(context: OwnContext, value: unknown): Promise<Settled> {
-    let output: Json;
+    let output: Output;
     try {
       output = outputOf(value);
     } catch (cause) {
@@ -259,20 +284,22 @@ export class Attempt {
     return settled;
   }
 
-  #happeningOf(output: Json): Happening {
+  #happeningOf({ value, text }: Output): Happening {
     const { task } = this.job;
-    const type = this.#waits ? "taskSubmitted" : "taskSucceeded";
-    return { type, task: task.task, output: enveloped(task, output) };
+    const output = enveloped(task, value);
+    if (this.#waits) return { type: "taskSubmitted", task: task.task, output };
+    const known = output === value ? text : undefined;
+    return { type: "taskSucceeded", task: task.task, output, text: known };
   }
 
   /** The result, the record and what the handler wrote, in one commit; where that is lost the step is done again. */
-  async #commit(context: OwnContext, output: Json): Promise<Settled> {
+  async #commit(context: OwnContext, output: Output): Promise<Settled> {
     const { execution, task } = this.job;
     let failed: unknown;
     const record: StepRecord = {
       key: visitKey(execution, task),
       requestHash: requestHash(task.input),
-      result: JSON.stringify(output),
+      result: output.text,
     };
     const commit = async (advance: Advance): Promise<boolean> => {
       const ending = await this.#write(context, { advance, record });
@@ -302,7 +329,9 @@ export class Attempt {
     const { execution, task } = this.job;
     const before = await this.#persist(() => findRecord(this.#deps.database, visitKey(execution, task)));
     if (before === undefined) return false;
-    await this.#tell(this.#happeningOf(JSON.parse(before) as Json), { handedOver: this.#waits });
+    await this.#tell(this.#happeningOf({ value: JSON.parse(before) as Json, text: before }), {
+      handedOver: this.#waits,
+    });
     return true;
   }
 

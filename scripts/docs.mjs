@@ -139,10 +139,24 @@ async function checkPage() {
   ];
 }
 
+async function limitsPage() {
+  const { limits, limitMeanings } = await built("asl/index.js");
+  const rows = Object.entries(limitMeanings).map(
+    ([name, meaning]) => `| \`${name}\` | ${limits[name].toLocaleString("en")} | ${meaning} |`,
+  );
+  return [
+    "# Limits of workflows",
+    generated,
+    "Those of AWS Step Functions, so that what runs here runs there.",
+    ["| limit | value | what happens |", "| --- | ---: | --- |", ...rows].join("\n"),
+  ];
+}
+
 const pages = {
   "check.md": checkPage,
   "cli.md": cliPage,
   "errors.md": errorsPage,
+  "limits.md": limitsPage,
   "metrics.md": metricsPage,
   "signals.md": signalsPage,
 };

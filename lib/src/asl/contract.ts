@@ -270,6 +270,8 @@ export interface ExecutionState {
   readonly lastEventId: number;
   /** The latest number given to a branch, task, timer, reader or map run. */
   readonly serial: number;
+  /** Bytes of the first data that took more than half of what it may; so that it is told once. */
+  readonly nearData?: number | undefined;
   /** The timer of the machine's own TimeoutSeconds. */
   readonly timer?: number;
   readonly branches: readonly Branch[];

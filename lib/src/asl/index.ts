@@ -1,7 +1,7 @@
 // The door of the Amazon States Language: definitions in, decisions out. No IO, no clock, no chance of its own.
 export type * from "./contract.ts";
 export { detailsKey, wireEvent } from "./history.ts";
-export { isTooDeep, limits, readJson } from "./limits.ts";
+export { isTooDeep, limitMeanings, limits, readJson } from "./limits.ts";
 export { exceedsTolerance } from "./map-run.ts";
 export { next } from "./next.ts";
 export { compileMachine, type Machine, processorOf } from "./parse.ts";

@@ -1,4 +1,4 @@
-// The service's limits, and how to measure against them.
+// The service's limits, what they mean, and how to measure against them.
 import type { Json } from "./contract.ts";
 
 export const limits = {
@@ -19,6 +19,24 @@ export const limits = {
   /** Lists and objects within each other. Deeper ones exhaust the stack of whoever walks through them. */
   nesting: 1000,
 } as const;
+
+/** What happens at each limit, for whoever meets it. */
+export const limitMeanings: Readonly<Record<keyof typeof limits, string>> = {
+  dataBytes:
+    "JSON text, in UTF-8, of an execution's input, a state's output, a task's result. What is larger fails with States.DataLimitExceeded, which States.ALL does not catch. Half of it is told once by tuntas.workflow.near_limit.",
+  historyEvents:
+    "Events of a Standard execution. It fails with States.Runtime at the last one and cannot be redriven. Half of them are told once by tuntas.workflow.near_limit. Express executions keep no history.",
+  expressSeconds:
+    "How long an Express execution may last, whatever its TimeoutSeconds; then it is TIMED_OUT.",
+  stateNameCharacters: "Characters of a state's name; a definition with a longer one is refused.",
+  variableNameCharacters: "Characters of a variable's name.",
+  definitionBytes: "Bytes of a definition's text; a longer one is refused.",
+  batchInputBytes:
+    "Bytes of the input of a child that works on a batch; a batch ends before it grows larger.",
+  inlineConcurrency: "Iterations of an inline Map that run side by side, whatever its MaxConcurrency.",
+  waitSeconds: "Seconds of a Wait, a timeout or a heartbeat; a longer one fails.",
+  nesting: "Lists and objects within each other, in data and definitions; deeper ones are refused.",
+};
 
 /** Whether the JSON text nests its lists and objects too deeply; counted without making them. */
 export function isTooDeep(text: string): boolean {

@@ -13,7 +13,7 @@ import type {
 } from "./contract.ts";
 import { runtimeFailure, StateFailure } from "./failure.ts";
 import { detailsKey } from "./history.ts";
-import { exceedsBytes, isTooDeep, limits } from "./limits.ts";
+import { exceedsBytes, isTooDeep, limits, utf8Bytes } from "./limits.ts";
 import type { Machine, StateSpec } from "./parse.ts";
 import type { Scope } from "./query/query.ts";
 import { type Random } from "./random.ts";
@@ -132,7 +132,14 @@ const historyFull = (): StateFailure =>
 export function fittingText(run: Run, value: Json, what: string): string {
   const text = textOf(run, value);
   if (exceedsBytes(text, limits.dataBytes)) throw dataLimit(what);
+  noteSize(run, text);
   return text;
+}
+
+/** Remembers the first data of the execution that has come half-way to the limit. */
+export function noteSize({ state }: Run, text: string): void {
+  if (state.nearData === undefined && exceedsBytes(text, limits.dataBytes / 2))
+    state.nearData = utf8Bytes(text);
 }
 
 export const dataLimit = (what: string): StateFailure =>

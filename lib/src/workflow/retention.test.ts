@@ -59,3 +59,34 @@ test("P-31 a history that has come half-way to its limit is told of once", async
   diagnostics.unsubscribe("tuntas.workflow.near_limit", listen);
   expect(told).toEqual([expect.objectContaining({ arn, workflow: "loop", most: 25_000 })]);
 }, 130_000);
+
+test("P-31 data that has grown past half of its limit is told of once, wherever it comes from", async () => {
+  await using kit = await testPlatform();
+  const told: unknown[] = [];
+  const listen = (message: unknown) => void told.push(message);
+  diagnostics.subscribe("tuntas.workflow.near_limit", listen);
+  const definition = {
+    StartAt: "Make",
+    States: {
+      Make: { Type: "Task", Resource: "make", Next: "Keep" },
+      Keep: { Type: "Pass", Next: "Wait" },
+      Wait: { Type: "Wait", Seconds: 1, Next: "Again" },
+      Again: { Type: "Task", Resource: "make", End: true },
+    },
+  } as never;
+  const large = workflow("large", { definition, tasks: { make: () => "x".repeat(140_000) } });
+  const given = workflow("given", { definition: machine({ Type: "Succeed" }) });
+  await using running = await start(app({ large, given }), { platform: kit.platform });
+  const { executions } = running.platform.workflows;
+  const { arn } = await large.start({});
+  await expect.poll(async () => (await executions.find(arn))!.status, { timeout: 20_000 }).toBe("SUCCEEDED");
+  await given.start({ text: "é".repeat(70_000) });
+  await given.start({ text: "x".repeat(100_000) });
+  diagnostics.unsubscribe("tuntas.workflow.near_limit", listen);
+  const most = 262_144;
+  const limit = "bytes of state data";
+  expect(told).toEqual([
+    { arn, workflow: "large", limit, used: 140_002, most },
+    expect.objectContaining({ workflow: "given", limit, used: 140_011, most }),
+  ]);
+});

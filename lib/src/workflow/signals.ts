@@ -29,7 +29,7 @@ export const workflowSignals = signals({
     fields: {
       arn: "the execution",
       workflow: "the machine's name",
-      limit: "what there is a limit of: history events",
+      limit: "what there is a limit of: history events, bytes of state data",
       used: "how much of it is used",
       most: "how much there may be",
     },

@@ -8,6 +8,7 @@ import type { Asking } from "../query/query.ts";
 import {
   dataLimit,
   emit,
+  noteSize,
   type Place,
   retryCount,
   type ScopeExtras,
@@ -215,6 +216,7 @@ function checked({ run, spec }: Visit, resource: Resource, output: Json): string
   const text = textOf(run, output);
   if (exceedsBytes(text, limits.dataBytes))
     throw dataLimit(resource.kind === "service" ? resource.type : spec.resource!);
+  noteSize(run, text);
   return text;
 }
 

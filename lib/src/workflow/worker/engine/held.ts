@@ -38,8 +38,19 @@ const identityOf = ({ arn, ...facts }: Facts): ExecutionState["execution"] => ({
 });
 
 /** The state as it is kept: who the execution is stands in its own row. */
-export const stateText = ({ status, input, lastEventId, serial, timer, branches }: ExecutionState): string =>
-  JSON.stringify({ status, input, lastEventId, serial, timer, branches });
+export const stateText = ({
+  status,
+  input,
+  lastEventId,
+  serial,
+  nearData,
+  timer,
+  branches,
+}: ExecutionState): string =>
+  JSON.stringify({ status, input, lastEventId, serial, nearData, timer, branches } satisfies Record<
+    Exclude<keyof ExecutionState, "execution">,
+    unknown
+  >);
 
 export function makeHeld(database: Pick<Sql, "run">, definitions: Definitions): HeldExecutions {
   const held = new Map<string, Held>();

@@ -13,6 +13,7 @@ import type { EngineClock } from "../clock.ts";
 import { makeDecisions } from "./decide.ts";
 import type { Definitions } from "../definitions.ts";
 import { makeHeld, type Held } from "./held.ts";
+import { warnHalfway } from "./near-limit.ts";
 import { makeTurns } from "./turns.ts";
 
 export type { Held } from "./held.ts";
@@ -130,6 +131,7 @@ export function makeEngine(options: EngineOptions): Engine {
         if (id === undefined) return undefined;
         tellStarted(run);
         settle({ id, seq: 1, ...rest }, plan);
+        warnHalfway(undefined, rest.state, rest.history);
         return id;
       } finally {
         own.free(run.revision, plan.places);

@@ -1,13 +1,11 @@
 // An execution's events come one after another: what comes while an advance is under way shares the next one. Most turns
 // are decided at once and written with those of other executions, so nothing here waits by a promise but where it must.
-import { limits } from "../../../asl/index.ts";
-import type { ExecutionState } from "../../../asl/contract.ts";
 import { workflowErrors } from "../../contract.ts";
-import { workflowSignals } from "../../signals.ts";
 import type { Advance } from "../../store/advance.ts";
 import type { Advances } from "./advances.ts";
 import { storedEvents, type Decided, type Decisions, type Told } from "./decide.ts";
 import type { Dispatched, DispatchOptions, Own } from "./index.ts";
+import { warnHalfway } from "./near-limit.ts";
 import { stateText, type Held, type HeldExecutions } from "./held.ts";
 
 export interface Pending extends DispatchOptions, Told {
@@ -41,15 +39,6 @@ const together = 50;
 function takeTogether(queue: Pending[]): Pending[] {
   const own = queue.findIndex(({ commit }) => commit !== undefined);
   return queue.splice(0, own < 0 ? together : Math.max(1, Math.min(own, together)));
-}
-
-/** Tells once of a history that has come half-way to where the execution will fail. */
-function warnHalfway(before: ExecutionState, { lastEventId: used, execution }: ExecutionState): void {
-  const half = limits.historyEvents / 2;
-  if (before.lastEventId >= half || used < half) return;
-  const { id: arn, machineName: workflow } = execution;
-  const most = limits.historyEvents;
-  workflowSignals.publish("workflow.near_limit", { arn, workflow, limit: "history events", used, most });
 }
 
 /** The advance that was decided upon; undefined where nothing changes. */
@@ -149,7 +138,7 @@ export function makeTurns({ held, decisions, advances, own, settle }: TurnOption
   function applied(turn: Turn, execution: Held, decided: Decided): void {
     const { state } = decided;
     settle({ ...execution, seq: execution.seq + 1, state }, decided);
-    if (execution.history) warnHalfway(execution.state, state);
+    warnHalfway(execution.state, state, execution.history);
     answer(turn, decided.results);
   }
 

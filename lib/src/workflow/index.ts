@@ -38,7 +38,6 @@ export type { TaskAnswer } from "./client/answer.ts";
 export type * from "./observe/contract.ts";
 export * from "./redrive/contract.ts";
 export { readDefinition } from "./definition/load.ts";
-export { toMermaid, toOutline } from "./graph.ts";
 export { workflowSignals } from "./signals.ts";
 export { workflowStarter } from "./client/target.ts";
 export type * from "./client/index.ts";

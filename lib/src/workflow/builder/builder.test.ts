@@ -5,7 +5,7 @@ import { app, start } from "../../app.ts";
 import { testPlatform, testWorkflow, type Mock } from "../../testing/index.ts";
 import { approval } from "../approval/declaration.ts";
 import { task, workflow } from "../declaration.ts";
-import { toOutline } from "../graph.ts";
+import { toOutline } from "../../asl/graph/index.ts";
 import {
   and,
   eq,
@@ -101,21 +101,21 @@ const ordering = machine({ input: order, comment: "An order, from stock to door"
 test("all eight states become one document, which the validator takes", () => {
   const { definition, tasks } = workflow("ordering", { definition: ordering });
   expect([...tasks.keys()]).toEqual(["Reserve", "Count", "Confirm", "Invoice", "Pack"]);
-  expect(toOutline(definition)).toBe(`• Refused [Fail]
+  expect(toOutline(definition as never)).toBe(`• Refused [Fail]
 ▶ Reserve lines [Map] → Count, No stock (NoStock)
-    ▶ Reserve [Task]
+    ▶ Reserve [Function]
 • No stock [Pass] → Refused
-• Count [Task] → Large?
-• Large? [Choice] → Confirm (($states.input.pieces > 50)), Both (else)
-• Confirm [Task] → Confirmed?, Late (States.Timeout)
+• Count [Function] → Large?
+• Large? [Choice] → Confirm (pieces > 50), Both (otherwise)
+• Confirm [Function, waits for an answer] → Confirmed?, Late (States.Timeout)
 • Late [Pass] → Refused
-• Confirmed? [Choice] → Go on (($states.input.decision = "APPROVED")), No (else)
+• Confirmed? [Choice] → Go on (decision = "APPROVED"), No (otherwise)
 • Go on [Pass] → Both
 • No [Pass] → Refused
 • Both [Parallel] → Cool down
-    ▶ Invoice [Task]
-    ▶ Pack [Task]
-• Cool down [Wait] → Ready
+    ▶ Invoice [Function]
+    ▶ Pack [Function]
+• Cool down [Wait 2 s] → Ready
 • Ready [Succeed]
 `);
   expect(definition).toMatchObject({ QueryLanguage: "JSONata", TimeoutSeconds: 30 * 86_400 });

@@ -12,7 +12,7 @@ import { Table, type Column } from "../../furniture/table.tsx";
 import { Tabs, useTab } from "../../furniture/tabs.tsx";
 import { Instant } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
-import { machineOf, specOf } from "./graph/model.ts";
+import { machineOf, specOf } from "tuntas/asl/graph";
 import "./workflows.css";
 
 const Graph = lazy(() => import("./graph/index.tsx"));

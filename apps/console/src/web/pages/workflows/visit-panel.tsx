@@ -6,8 +6,7 @@ import { BodyText } from "../../furniture/body-text.tsx";
 import { Failure } from "../../furniture/notice.tsx";
 import { Panel } from "../../furniture/panel.tsx";
 import { Duration, spanText, Instant } from "../../furniture/time.tsx";
-import { kindOf } from "./graph/nodes.tsx";
-import { machineOf, specOf, type StateSpec } from "./graph/model.ts";
+import { kindOf, machineOf, specOf, type StateSpec } from "tuntas/asl/graph";
 import { outcomeTones } from "./tones.ts";
 
 const attemptTones: Readonly<Record<VisitAttempt["outcome"], Tone>> = {

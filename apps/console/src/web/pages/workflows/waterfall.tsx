@@ -4,7 +4,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import type { RunView, Visit } from "../../../api/index.ts";
 import { Badge } from "../../furniture/badge.tsx";
 import { spanText } from "../../furniture/time.tsx";
-import { machineOf, specOf } from "./graph/model.ts";
+import { machineOf, specOf } from "tuntas/asl/graph";
 import { outcomeTones } from "./tones.ts";
 
 type Kind = "queued" | "ran" | "failed" | "waits" | "backoff";

@@ -12,8 +12,8 @@ import {
 import { Badge } from "../../../furniture/badge.tsx";
 import { spanText } from "../../../furniture/time.tsx";
 import { outcomeTones } from "../tones.ts";
-import type { Point } from "./layout.ts";
-import type { Arrow, StateSpec } from "./model.ts";
+import { pathOf, type Point } from "tuntas/asl/drawing";
+import { kindOf, type Arrow, type StateSpec } from "tuntas/asl/graph";
 import type { StateProgress } from "./progress.ts";
 
 export type BoxNode = Node<
@@ -49,22 +49,6 @@ const Ends = () => (
     <Handle type="source" position={Side.Bottom} isConnectable={false} />
   </>
 );
-
-const kinds: readonly (readonly [RegExp, string])[] = [
-  [/lambda/, "Lambda"],
-  [/sqs:sendMessage/, "SQS"],
-  [/states:startExecution/, "Workflow"],
-  [/:activity:/, "Activity"],
-  [/^(arn:aws:states:::)?http/, "HTTP"],
-];
-
-/** What kind of state it is, as one says it. */
-export function kindOf({ Type, Resource = "", ItemProcessor }: StateSpec): string {
-  if (Type === "Map" && ItemProcessor?.ProcessorConfig?.Mode === "DISTRIBUTED") return "Distributed map";
-  if (Type !== "Task") return Type;
-  const kind = kinds.find(([form]) => form.test(Resource))?.[1] ?? "Task";
-  return Resource.endsWith(".waitForTaskToken") ? `${kind}, waits for a token` : kind;
-}
 
 function Counts({ progress }: { readonly progress: StateProgress }) {
   const { outcome, visits, attempts, durationMs, counts } = progress;
@@ -110,23 +94,6 @@ export function Dot({ data }: NodeProps<DotNode>) {
       {data.text}
     </div>
   );
-}
-
-const middle = (one: Point, other: Point): Point => ({ x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 });
-
-/** A smooth line through the points: straight at its ends, bent around each corner. */
-function pathOf(points: readonly Point[]): string {
-  const [first, ...rest] = points;
-  if (!first || rest.length === 0) return "";
-  const last = rest.at(-1)!;
-  const bends = rest
-    .slice(0, -1)
-    .map((point, index) => {
-      const to = middle(point, rest[index + 1]!);
-      return `Q${point.x},${point.y} ${to.x},${to.y}`;
-    })
-    .join(" ");
-  return `M${first.x},${first.y} ${bends} L${last.x},${last.y}`;
 }
 
 export function ArrowLine({ id, data, markerEnd }: EdgeProps<ArrowEdge>) {

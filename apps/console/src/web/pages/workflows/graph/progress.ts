@@ -1,6 +1,6 @@
 // What happened, state by state and arrow by arrow, for the picture of a run.
 import type { Position, Visit, VisitOutcome } from "../../../../api/index.ts";
-import { endName, startName } from "./layout.ts";
+import { endName, startName } from "tuntas/asl/drawing";
 
 export interface StateProgress {
   readonly outcome: VisitOutcome;

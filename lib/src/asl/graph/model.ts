@@ -1,8 +1,11 @@
-// A machine as boxes and arrows, out of its Amazon States Language document.
+// A machine as boxes and arrows, out of its Amazon States Language document: what every picture of it shows, as text, as a
+// drawing and in the console. Nothing but this is needed to read one, so that a page need not load the language.
 
 export interface StateSpec {
   readonly Type: string;
   readonly Resource?: string;
+  readonly Parameters?: unknown;
+  readonly Arguments?: unknown;
   readonly Comment?: string;
   readonly Next?: string;
   readonly End?: boolean;
@@ -56,26 +59,74 @@ const operators: readonly (readonly [RegExp, string])[] = [
   [/Matches$/, "like"],
 ];
 
-/** A choice in a few words: `$.approved = true`. */
+/** JSONata without its braces, the brackets around the whole, and the path that every expression begins with. */
+const plainly = (expression: string): string =>
+  expression
+    .replace(/^\{%\s*|\s*%\}$/g, "")
+    .replace(/^\(([^()]*)\)$/, "$1")
+    .replaceAll("$states.input.", "");
+
+/** A choice in a few words: `approved = true`. */
 export function conditionText(rule: Condition): string {
-  if (typeof rule.Condition === "string") return shorten(rule.Condition.replace(/^\{%\s*|\s*%\}$/g, ""));
+  if (typeof rule.Condition === "string") return shorten(plainly(rule.Condition));
   if (rule.Not) return shorten(`not ${conditionText(rule.Not as Condition)}`);
   for (const [word, joint] of [
     ["And", " and "],
     ["Or", " or "],
   ] as const)
     if (Array.isArray(rule[word])) return shorten((rule[word] as Condition[]).map(conditionText).join(joint));
-  const comparison = Object.keys(rule).find(
-    (key) => !["Variable", "Next", "Comment", "Assign"].includes(key),
-  );
+  return shorten(comparisonText(rule));
+}
+
+const besides: readonly string[] = ["Variable", "Next", "Comment", "Assign", "Output"];
+
+function comparisonText(rule: Condition): string {
+  const comparison = Object.keys(rule).find((key) => !besides.includes(key));
   if (comparison === undefined) return "";
   const variable = String(rule.Variable ?? "").replace(/^\$\./, "");
   const value = JSON.stringify(rule[comparison]);
   if (comparison.startsWith("Is"))
-    return shorten(`${variable} ${value === "true" ? "is" : "is not"} ${comparison.slice(2).toLowerCase()}`);
+    return `${variable} ${value === "true" ? "is" : "is not"} ${comparison.slice(2).toLowerCase()}`;
   const operator =
     operators.findLast(([form]) => form.test(comparison.replace(/Path$/, "")))?.[1] ?? comparison;
-  return shorten(`${variable} ${operator} ${value}`);
+  return `${variable} ${operator} ${value}`;
+}
+
+const kinds: readonly (readonly [RegExp, string])[] = [
+  [/lambda/, "Function"],
+  [/sqs:sendMessage/, "SQS"],
+  [/states:startExecution/, "Workflow"],
+  [/:activity:/, "Activity"],
+  [/^(arn:aws:states:::)?http/, "HTTP"],
+];
+
+/** What kind of state it is, as one says it. */
+export function kindOf({ Type, Resource = "", ItemProcessor }: StateSpec): string {
+  if (Type === "Map" && ItemProcessor?.ProcessorConfig?.Mode === "DISTRIBUTED") return "Distributed map";
+  if (Type !== "Task") return Type;
+  const kind = kinds.find(([form]) => form.test(Resource))?.[1] ?? "Task";
+  return Resource.endsWith(".waitForTaskToken") ? `${kind}, waits for an answer` : kind;
+}
+
+/** Which function, activity or service a Task calls; undefined where it is only known when it runs. */
+export function calledBy({ Resource = "", Parameters, Arguments }: StateSpec): string | undefined {
+  const [, , service, , , ...rest] = Resource.split(":");
+  if (service !== "states")
+    return rest.at(0) === "function" ? rest[1] : rest.join(":") || Resource || undefined;
+  if (rest[0] === "activity") return rest.slice(1).join(":");
+  if (rest[0] !== "lambda") return rest.join(":").replace(/\.(waitForTaskToken|sync.*)$/, "");
+  const named = ((Parameters ?? Arguments) as { FunctionName?: unknown } | undefined)?.FunctionName;
+  if (typeof named !== "string" || named.startsWith("{%")) return undefined;
+  const [name, ...more] = named.split(":");
+  return more.length > 1 ? more[more.indexOf("function") + 1] : name;
+}
+
+/** What a state does, in one line: its kind, and what it calls where its name does not say so. */
+export function factText(name: string, spec: StateSpec): string {
+  const kind = kindOf(spec);
+  if (spec.Type === "Wait" && typeof spec.Seconds === "number") return `Wait ${spec.Seconds} s`;
+  const called = spec.Type === "Task" ? calledBy(spec) : undefined;
+  return called === undefined || called === name ? kind : `${kind} · ${called}`;
 }
 
 function arrowsOf(name: string, spec: StateSpec): Arrow[] {

@@ -79,7 +79,7 @@ export interface TaskDefinition<Input = any, Output = unknown> {
 }
 
 /** Declares a handler with its input, its time and whether it may be repeated. */
-export function task<S extends Schema, Output>(
+export function task<S extends Schema<any, any> = Schema<any>, Output = unknown>(
   options: TaskOptions<S, Output>,
 ): TaskDefinition<InputOf<S>, Output> {
   toMs(options.timeout ?? "15m");

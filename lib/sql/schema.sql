@@ -370,11 +370,11 @@ create table tuntas.fifo_receive_attempt (
 );
 
 create table tuntas.handler_duration (
-  queue text not null,
+  handler text not null,
   hour timestamp with time zone not null,
   bucket smallint not null,
   attempts bigint not null,
-  constraint handler_duration_pkey PRIMARY KEY (queue, hour, bucket)
+  constraint handler_duration_pkey PRIMARY KEY (handler, hour, bucket)
 );
 
 create table tuntas.in_flight (

@@ -85,7 +85,7 @@ test("W-21 tuntas check --measured shows what handlers took beside what is decla
       },
       { rule: "p99-exceeded", name: "order-work" },
     ],
-    measured: [{ queue: "order-work", attempts: 500, p99Ms: 2 ** 15 }],
+    measured: [{ handler: "order-work", attempts: 500, p99Ms: 2 ** 15 }],
   });
   expect((await home.run(["check", file, "--measured"])).stdout).toMatch(/order-work\s+500\s+33 s\s+33 s/);
   rmSync(folder, { recursive: true });

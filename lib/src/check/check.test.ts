@@ -374,6 +374,34 @@ test("every rule has a smell here, or a test of its own", () => {
     "task-without-timeout",
     "choice-without-default",
     "workflow-unreconciled",
+    "task-near-timeout",
   ]);
   expect(Object.keys(rules).filter((rule) => !tested.has(rule as RuleId))).toEqual([]);
+});
+
+test("Q-20 the measured p99 of a workflow's task is held against its declared one and against its time", () => {
+  const state = (more: object) => ({ Type: "Task", Resource: "send", ...more });
+  const definition = {
+    StartAt: "A",
+    States: { A: state({ TimeoutSeconds: 60, Next: "B" }), B: state({ TimeoutSeconds: 10, End: true }) },
+  } as never;
+  const accepts = { "workflow-unreconciled": "it writes nothing" };
+  const sending = workflow("Sending", { definition, tasks: { send: () => null }, accepts });
+  const times = timing({ name: "Sending/send", p99: "3s" });
+  const exports = { sending, times };
+  const found = (p99Ms: number) =>
+    check({
+      ...gather([{ file: "/nowhere.mjs", exports }]),
+      measured: new Map([["Sending/send", { p99Ms, attempts: 900 }]]),
+    }).filter(({ accepted }) => accepted === null);
+  expect(found(2900)).toEqual([]);
+  expect(found(4000)).toMatchObject([{ rule: "p99-exceeded", name: "Sending/send" }]);
+  expect(found(6000)).toMatchObject([
+    { rule: "p99-exceeded", name: "Sending/send" },
+    {
+      rule: "task-near-timeout",
+      name: "Sending",
+      message: "Sending: the p99 of task send was 6 s over 900 attempts, and the TimeoutSeconds of B is 10 s",
+    },
+  ]);
 });

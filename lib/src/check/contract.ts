@@ -39,7 +39,7 @@ export interface Declared {
   readonly workflows: readonly WorkflowDefinition[];
   readonly reconciliations: readonly Reconciliation[];
   readonly sources: readonly SourceFile[];
-  /** What handlers were seen to take, by queue, where somebody has looked. */
+  /** What handlers were seen to take, by queue or "workflow/task", where somebody has looked. */
   readonly measured?: ReadonlyMap<string, MeasuredP99>;
 }
 

@@ -11,6 +11,7 @@ import { checkEffects } from "./effects.ts";
 import { checkMachine } from "./machines.ts";
 import { rules } from "./rules.ts";
 import { checkReconciled } from "./reconciled.ts";
+import { checkTasks } from "./tasks.ts";
 import { checkTimes } from "./times.ts";
 
 export { rules, type RuleId } from "./rules.ts";
@@ -103,6 +104,7 @@ export function check(declared: Declared): Finding[] {
     ...checkOwners(declared.queues, runbookExists),
     ...declared.machines.flatMap(checkMachine),
     ...checkReconciled(declared),
+    ...checkTasks(declared),
   ];
   return sightings
     .map((sighting) => {

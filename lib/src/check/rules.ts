@@ -22,6 +22,13 @@ export const rules = {
     why: "Whatever was set by the declared number, the visibility first of all, rests on a belief.",
     fix: "Declare what was measured and look at what follows from it, or find out why the handler has become slow.",
   },
+  "task-near-timeout": {
+    severity: "warning",
+    smell:
+      "A task's 99th percentile was measured to be more than half of what it may take (`tuntas check --measured`).",
+    why: "On a bad day it times out: its work is undone, and the state fails or does it all again.",
+    fix: "Give the task and its state more time, or have the handler take less.",
+  },
   "workflow-unreconciled": {
     severity: "warning",
     smell: "A workflow is declared, and no reconciliation of it.",

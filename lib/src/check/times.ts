@@ -26,11 +26,17 @@ function timingOf({ queue, options, place }: WorkerDefinition, declared: Declare
   };
 }
 
+function withMeasured(timing: TimingDeclaration, declared: Declared): TimingDeclaration {
+  const measured = declared.measured?.get(timing.name);
+  return measured ? { ...timing, measured } : timing;
+}
+
 /** All timings: those of workers, and what is declared for itself. */
 function timingsOf(declared: Declared): TimingDeclaration[] {
   const ofWorkers = declared.workers.map((worker) => timingOf(worker, declared));
   const named = new Set(ofWorkers.map(({ name }) => name));
-  return [...ofWorkers, ...declared.timings.filter(({ name }) => !named.has(name))];
+  const others = declared.timings.filter(({ name }) => !named.has(name));
+  return [...ofWorkers, ...others.map((timing) => withMeasured(timing, declared))];
 }
 
 const ofTiming = ({ rule, name, place, message, fix, values }: TimingFinding): Sighting => ({

@@ -20,6 +20,16 @@ export const workflowSignals = signals({
       durationMs: "from its start to its end",
     },
   },
+  "workflow.attempt": {
+    meaning: "A handler's attempt at a task ended, and what it came to is written.",
+    fields: {
+      workflow: "the machine's name",
+      task: "the handler's name",
+      state: "the state that called it",
+      arn: "the execution",
+      durationMs: "how long the handler took",
+    },
+  },
   "workflow.taken_over": {
     meaning: "Calls of a process that died are made again by this one.",
     fields: { count: "how many" },
@@ -53,6 +63,12 @@ export const workflowMetrics = metrics({
     meaning: "How long executions took from their start to their end.",
     labels: ["workflow", "status"],
     from: [{ signal: "workflow.ended" }],
+  },
+  tuntas_workflow_attempt_seconds: {
+    kind: "histogram",
+    meaning: "How long the handlers of tasks took.",
+    labels: ["workflow", "task"],
+    from: [{ signal: "workflow.attempt" }],
   },
   tuntas_workflow_taken_over_total: {
     kind: "counter",

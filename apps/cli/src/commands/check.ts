@@ -1,7 +1,7 @@
 // What will hurt later, found in what is declared now: reads what files export, and state machines as JSON.
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { check as findIn, gather, type Finding } from "tuntas/check";
+import { check as findIn, gather, type Declared, type Finding } from "tuntas/check";
 import { readDurations, type MeasuredHandler } from "tuntas/measure";
 import type { Command } from "../command.ts";
 import { loadModule, requireFile } from "../dev/load.ts";
@@ -35,17 +35,19 @@ const count = (findings: readonly Finding[], severity: string): number =>
 
 const describeMeasured = (handlers: readonly MeasuredHandler[]): string =>
   table(handlers, {
-    queue: ({ queue }) => queue,
+    handler: ({ handler }) => handler,
     attempts: ({ attempts }) => attempts,
     "measured p50": ({ p50Ms }) => elapsed(p50Ms),
     "measured p99": ({ p99Ms }) => elapsed(p99Ms),
     longest: ({ maxMs }) => elapsed(maxMs),
   });
 
-/** What the handlers of these queues took in the last week. */
-async function measure(queues: readonly string[]): Promise<MeasuredHandler[]> {
+/** What the handlers of these queues and workflows took in the last week. */
+async function measure({ queues, workflows }: Declared): Promise<MeasuredHandler[]> {
+  const tasks = workflows.flatMap(({ name, tasks: own }) => [...own.keys()].map((task) => `${name}/${task}`));
+  const named = new Set([...queues.map(({ name }) => name), ...tasks]);
   const all = await withPlatform(({ database }) => readDurations(database));
-  return all.filter(({ queue }) => queues.includes(queue));
+  return all.filter(({ handler }) => named.has(handler));
 }
 
 function summaryOf(declarations: number, standing: readonly Finding[]): string {
@@ -79,8 +81,8 @@ export const check: Command = {
   async run(call) {
     const declared = await declaredIn(call.positionals);
     const { queues, workers, timings, machines } = declared;
-    const handlers = call.flag("measured") ? await measure(queues.map(({ name }) => name)) : [];
-    const measured = new Map(handlers.map(({ queue, ...rest }) => [queue, rest]));
+    const handlers = call.flag("measured") ? await measure(declared) : [];
+    const measured = new Map(handlers.map(({ handler, ...rest }) => [handler, rest]));
     const findings = findIn({ ...declared, measured });
     const standing = findings.filter(({ accepted }) => accepted === null);
     const accepted = findings.filter((finding) => finding.accepted !== null);

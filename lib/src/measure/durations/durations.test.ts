@@ -2,7 +2,7 @@ import { channel } from "node:diagnostics_channel";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { app, openPlatform, queue, start, worker } from "../../index.ts";
+import { app, openPlatform, queue, start, worker, workflow } from "../../index.ts";
 import { statement } from "../../pg/database.ts";
 import { testPlatform } from "../../testing/index.ts";
 import { readDurations, startDurations } from "./index.ts";
@@ -31,7 +31,7 @@ test("what several processes counted is read as one, and 99 of a hundred attempt
     for (let ms = 1; ms <= 1000; ms++) attempt("by size", ms * round);
     await durations.close();
   }
-  const measured = (await readDurations(database)).find((each) => each.queue === "by size")!;
+  const measured = (await readDurations(database)).find((each) => each.handler === "by size")!;
   expect(measured.attempts).toBe(2000);
   expect(measured.p99Ms).toBeGreaterThanOrEqual(1980);
   expect(measured.p99Ms).toBeLessThan(1980 * 1.2);
@@ -42,7 +42,7 @@ test("where nothing ran nothing is written; what is older than a week is forgott
   await using kit = await testPlatform();
   const { database } = kit.platform;
   const rows = statement(
-    `select count(*)::int as count from tuntas.handler_duration where queue in ('old', 'new')`,
+    `select count(*)::int as count from tuntas.handler_duration where handler in ('old', 'new')`,
   );
   const written: string[] = [];
   const listening = {
@@ -60,7 +60,7 @@ test("where nothing ran nothing is written; what is older than a week is forgott
   await durations.flush();
   expect(await database.run(rows)).toEqual([{ count: 1 }]);
   await kit.advance(8 * 86_400_000);
-  expect((await readDurations(database)).filter(({ queue: name }) => name === "old")).toEqual([]);
+  expect((await readDurations(database)).filter(({ handler }) => handler === "old")).toEqual([]);
   attempt("new", 5);
   await durations.close();
   expect(await database.run(rows)).toEqual([{ count: 1 }]);
@@ -91,6 +91,26 @@ test("Q-20 a worker's attempts are measured, and written when its platform close
   await running.stop();
   await other.close();
   const [measured] = await readDurations(kit.platform.database);
-  expect(measured).toMatchObject({ queue: "measured-work", attempts: 5 });
+  expect(measured).toMatchObject({ handler: "measured-work", attempts: 5 });
+  expect(measured!.p99Ms).toBeGreaterThanOrEqual(29);
+});
+
+test("Q-20 the handlers of a workflow's tasks are measured by workflow and task", async () => {
+  await using kit = await testPlatform();
+  const other = await openPlatform({ databaseUrl: kit.databaseUrl, schema: kit.schema });
+  const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 30));
+  const state = (more: object) => ({ Type: "Task", Resource: "look", ...more });
+  const looking = workflow("Looking", {
+    definition: { StartAt: "A", States: { A: state({ Next: "B" }), B: state({ End: true }) } } as never,
+    tasks: { look: pause },
+  });
+  const running = await start(app({ looking }), { platform: other });
+  const { arn } = await looking.start({});
+  const find = () => other.workflows.executions.find(arn);
+  await expect.poll(async () => (await find())!.status, { timeout: 20_000 }).toBe("SUCCEEDED");
+  await running.stop();
+  await other.close();
+  const [measured] = await readDurations(kit.platform.database);
+  expect(measured).toMatchObject({ handler: "Looking/look", attempts: 2 });
   expect(measured!.p99Ms).toBeGreaterThanOrEqual(29);
 });

@@ -1,5 +1,5 @@
 // How long handlers take, kept where `tuntas check` and the console find it: counted in memory, written once a minute for
-// all queues of the process in one statement. Where nothing ran, nothing is written and no timer goes.
+// all queues and tasks of the process in one statement. Where nothing ran, nothing is written and no timer goes.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Log } from "../../engine/log.ts";
 import { channelName } from "../../engine/signals.ts";
@@ -10,7 +10,11 @@ import { addDurations } from "./store.ts";
 export { readDurations, type MeasuredHandler } from "./store.ts";
 
 const everyMs = 60_000;
-const attempt = channelName("worker.attempt");
+const attempts = {
+  [channelName("worker.attempt")]: ({ queue }: { queue: string }) => queue,
+  [channelName("workflow.attempt")]: ({ workflow, task }: { workflow: string; task: string }) =>
+    `${workflow}/${task}`,
+};
 
 export interface Durations {
   /** Writes what was counted and not yet written. */
@@ -28,18 +32,24 @@ export function startDurations({ database, log }: DurationsOptions): Durations {
   let histograms = new Map<string, Histogram>();
   let timer: NodeJS.Timeout | undefined;
 
-  function histogramOf(queue: string): Histogram {
+  function histogramOf(handler: string): Histogram {
     const made = emptyHistogram();
-    histograms.set(queue, made);
+    histograms.set(handler, made);
     timer ??= setTimeout(() => void flush(), everyMs).unref();
     return made;
   }
 
   // What was no attempt of a handler's (a duplicate, a body that is not JSON) took no time.
-  function hear(message: unknown): void {
-    const { queue, durationMs } = message as { queue: string; durationMs: number };
-    if (durationMs > 0) (histograms.get(queue) ?? histogramOf(queue))[bucketOf(durationMs)]!++;
-  }
+  const listeners = Object.entries(attempts).map(([channel, nameOf]) => {
+    const hear = (message: unknown): void => {
+      const { durationMs } = message as { durationMs: number };
+      if (durationMs <= 0) return;
+      const handler = nameOf(message as never);
+      (histograms.get(handler) ?? histogramOf(handler))[bucketOf(durationMs)]!++;
+    };
+    subscribe(channel, hear);
+    return { channel, hear };
+  });
 
   async function flush(): Promise<void> {
     clearTimeout(timer);
@@ -51,11 +61,10 @@ export function startDurations({ database, log }: DurationsOptions): Durations {
     );
   }
 
-  subscribe(attempt, hear);
   return {
     flush,
     async close() {
-      unsubscribe(attempt, hear);
+      for (const { channel, hear } of listeners) unsubscribe(channel, hear);
       await flush();
     },
   };

@@ -11,7 +11,7 @@ export const bucketOf = (ms: number): number =>
 /** What a bucket reaches to. */
 export const upperMs = (bucket: number): number => 2 ** (bucket / perDoubling);
 
-/** How many of each size, of one queue. */
+/** How many of each size, of one handler. */
 export type Histogram = Uint32Array;
 
 export const emptyHistogram = (): Histogram => new Uint32Array(bucketCount);

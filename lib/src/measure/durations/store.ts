@@ -7,30 +7,31 @@ const keptDays = 7;
 // The old goes with the new: nobody cleans up while nothing runs.
 const add = statement(
   `with forgotten as (delete from tuntas.handler_duration where hour < tuntas.now() - interval '${keptDays} days')
-   insert into tuntas.handler_duration as d (queue, hour, bucket, attempts)
-   select u.queue, date_trunc('hour', tuntas.now()), u.bucket, u.attempts
-   from unnest($1::text[], $2::smallint[], $3::bigint[]) as u(queue, bucket, attempts) order by 1, 3
-   on conflict (queue, hour, bucket) do update set attempts = d.attempts + excluded.attempts`,
+   insert into tuntas.handler_duration as d (handler, hour, bucket, attempts)
+   select u.handler, date_trunc('hour', tuntas.now()), u.bucket, u.attempts
+   from unnest($1::text[], $2::smallint[], $3::bigint[]) as u(handler, bucket, attempts) order by 1, 3
+   on conflict (handler, hour, bucket) do update set attempts = d.attempts + excluded.attempts`,
 );
 
-/** Adds what ran, of all queues, to the hour that it is. */
+/** Adds what ran, of all handlers, to the hour that it is. */
 export async function addDurations(
   sql: Pick<Sql, "run">,
   histograms: ReadonlyMap<string, Histogram>,
 ): Promise<void> {
-  const rows = [...histograms].flatMap(([queue, histogram]) =>
-    filled(histogram).map((each) => ({ queue, ...each })),
+  const rows = [...histograms].flatMap(([handler, histogram]) =>
+    filled(histogram).map((each) => ({ handler, ...each })),
   );
   if (rows.length === 0) return;
   await sql.run(add, [
-    rows.map((row) => row.queue),
+    rows.map((row) => row.handler),
     rows.map((row) => row.bucket),
     rows.map((row) => row.attempts),
   ]);
 }
 
 export interface MeasuredHandler {
-  readonly queue: string;
+  /** A queue's name; of a workflow's task "workflow/task". */
+  readonly handler: string;
   readonly attempts: number;
   /** Half, and 99 of a hundred attempts took at most this long, to a fifth. */
   readonly p50Ms: number;
@@ -41,25 +42,25 @@ export interface MeasuredHandler {
 
 const measured = statement(
   `with sizes as (
-     select queue, bucket, sum(attempts) as attempts from tuntas.handler_duration
-     where hour >= tuntas.now() - make_interval(secs => $1::float8) group by queue, bucket
+     select handler, bucket, sum(attempts) as attempts from tuntas.handler_duration
+     where hour >= tuntas.now() - make_interval(secs => $1::float8) group by handler, bucket
    ), ranked as (
-     select *, sum(attempts) over (partition by queue order by bucket) as upto, sum(attempts) over (partition by queue) as total from sizes
+     select *, sum(attempts) over (partition by handler order by bucket) as upto, sum(attempts) over (partition by handler) as total from sizes
    )
-   select queue, max(total)::float8 as attempts, min(bucket) filter (where upto >= 0.5 * total)::int as p50,
+   select handler, max(total)::float8 as attempts, min(bucket) filter (where upto >= 0.5 * total)::int as p50,
      min(bucket) filter (where upto >= 0.99 * total)::int as p99, max(bucket)::int as longest
-   from ranked group by queue order by queue`,
+   from ranked group by handler order by handler`,
 );
 
-/** What handlers took in the last days, by queue: seven days unless it is said otherwise. */
+/** What handlers took in the last days, by handler: seven days unless it is said otherwise. */
 export async function readDurations(
   sql: Pick<Sql, "run">,
   { days = keptDays }: { readonly days?: number } = {},
 ): Promise<MeasuredHandler[]> {
-  type Row = { queue: string; attempts: number; p50: number; p99: number; longest: number };
+  type Row = { handler: string; attempts: number; p50: number; p99: number; longest: number };
   const rows = await sql.run<Row>(measured, [days * 86_400]);
-  return rows.map(({ queue, attempts, p50, p99, longest }) => ({
-    queue,
+  return rows.map(({ handler, attempts, p50, p99, longest }) => ({
+    handler,
     attempts,
     p50Ms: upperMs(p50),
     p99Ms: upperMs(p99),

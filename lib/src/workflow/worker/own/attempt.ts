@@ -13,7 +13,8 @@ import { isConnectionLost, isTransient } from "../../../pg/faults.ts";
 import { requestHash } from "../../../ledger/index.ts";
 import { workflowErrors } from "../../contract.ts";
 import type { TaskDefinition } from "../../declaration.ts";
-import { isInvoke } from "../../definition/functions.ts";
+import { functionOf, isInvoke } from "../../definition/functions.ts";
+import { workflowSignals } from "../../signals.ts";
 import { findRecord, type Advance, type StepRecord } from "../../store/advance.ts";
 import type { Dispatched, DispatchOptions } from "../engine/index.ts";
 import { commitOwn, type Step, type StepEnding, type StepWriter } from "./commits.ts";
@@ -174,10 +175,24 @@ export class Attempt {
   async #tryOnce(redos: number): Promise<boolean> {
     const input = inputOf(this.job.task);
     const context = this.#newContext(input);
+    const begunMs = performance.now();
     const called = await this.#call(context, input);
+    const durationMs = performance.now() - begunMs;
     context.end();
     const result = await this.#settle(context, called);
+    if (result === "settled" && called !== "abandoned") this.#publish(durationMs);
     return result !== "settled" && this.#mayRedo(context, result, redos);
+  }
+
+  #publish(durationMs: number): void {
+    const { execution, task } = this.job;
+    workflowSignals.publish("workflow.attempt", {
+      workflow: execution.machineName,
+      task: functionOf(task.resource, task.input) ?? task.stateName,
+      state: task.stateName,
+      arn: execution.id,
+      durationMs,
+    });
   }
 
   async #mayRedo(context: OwnContext, { again }: Again, redos: number): Promise<boolean> {

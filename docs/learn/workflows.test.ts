@@ -1,0 +1,140 @@
+// The lesson, as a newcomer follows it: its files in an empty folder, its commands in its order, on the built package.
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import pg from "pg";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { toSvg } from "tuntas/asl/drawing";
+import { testWorkflow } from "tuntas/testing";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const command = join(root, "lib", "bin", "tuntas.mjs");
+const page = readFileSync(new URL("workflows.md", import.meta.url), "utf8");
+const blocks = (language: string): string[] =>
+  [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(([, text]) => text!);
+const [, graph, tried, run, starting, killed, large, approving, breaking, mending] = blocks("sh");
+
+const name = `lesson_${randomBytes(4).toString("hex")}`;
+const folder = join(root, "node_modules", ".cache", name);
+const url = new URL(process.env.DATABASE_URL!);
+const environment = { ...process.env, TUNTAS_PORT: "0" };
+let client: pg.Client;
+
+async function onServer(text: string): Promise<void> {
+  const admin = new pg.Client(process.env.DATABASE_URL);
+  await admin.connect();
+  await admin.query(text);
+  await admin.end();
+}
+
+beforeAll(async () => {
+  await onServer(`create database ${name}`);
+  url.pathname = `/${name}`;
+  Object.assign(environment, { DATABASE_URL: url.href });
+  client = new pg.Client(url.href);
+  await client.connect();
+  mkdirSync(folder, { recursive: true });
+  // The wait is there so that a person can kill it; what is killed here is killed at once.
+  writeFileSync(join(folder, "refund.asl.yaml"), blocks("yaml")[0]!.replace("Seconds: 15", "Seconds: 5"));
+  writeFileSync(join(folder, "app.mjs"), blocks("js")[0]!);
+});
+afterAll(async () => {
+  await client.end();
+  await onServer(`drop database ${name} with (force)`);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The block in a shell of its own, in which npx runs what was built. */
+async function shell(block: string): Promise<string> {
+  const npx = `npx() { shift; ${JSON.stringify(process.execPath)} ${JSON.stringify(command)} "$@"; }`;
+  const options = { cwd: folder, env: environment };
+  const ran = promisify(execFile)("bash", ["-ec", `${npx}\n${block}`], options);
+  return (
+    await ran.catch((cause: Error & { stdout?: string }) => {
+      throw new Error(`${cause.message}\n${cause.stdout}`);
+    })
+  ).stdout;
+}
+
+/** What the block of `dev` runs, without a watcher in between, so that it can be killed whole. */
+async function develop(): Promise<ChildProcess> {
+  const given = run!.trim().split(" ").slice(2);
+  const child = spawn(process.execPath, [command, ...given, "--once"], { cwd: folder, env: environment });
+  child.stderr.resume();
+  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false }))
+    if (String(chunk).includes("http://")) break;
+  child.stdout.resume();
+  return child;
+}
+
+const statusOf = async (execution: string): Promise<string | undefined> =>
+  (await client.query("select status from tuntas.execution where name = $1", [execution])).rows[0]?.status;
+const becomes = (execution: string, status: string) =>
+  expect.poll(() => statusOf(execution), { timeout: 60_000, interval: 100 }).toBe(status);
+const paid = async () =>
+  (await client.query("select id, count(*)::int as times from refund group by id order by id")).rows;
+const once1 = (...ids: string[]) => ids.map((id) => ({ id, times: 1 }));
+
+describe("docs/learn/workflows.md", () => {
+  test("the graph is drawn, as the page shows it, and the path is printed before there is code", async () => {
+    expect(await shell(graph!)).toContain("refund.svg");
+    const { parse } = await import("yaml");
+    const shown = readFileSync(new URL("refund.svg", import.meta.url), "utf8");
+    expect(shown).toBe(toSvg(parse(blocks("yaml")[0]!), "refund"));
+    expect(await shell(tried!)).toMatch(/2 d 0 h 0 m \d+ s +Tell[\s\S]*SUCCEEDED/);
+  });
+
+  test("it runs, survives a kill, asks, and is redriven", { timeout: 400_000 }, async () => {
+    let developing = await develop();
+    try {
+      expect(await shell(starting!)).toContain("created: arn:");
+      await shell(killed!);
+      const isPaid = async () => (await paid().catch(() => [])).some(({ id }) => id === "killed");
+      await expect.poll(isPaid, { timeout: 60_000, interval: 20 }).toBe(true);
+      developing.kill("SIGKILL");
+      await once(developing, "exit");
+      developing = await develop();
+      await becomes("killed", "SUCCEEDED");
+      await becomes("small", "SUCCEEDED");
+      expect(await paid()).toEqual(once1("killed", "small"));
+
+      expect(await shell(large!)).toContain("large");
+      const id = async () => (await client.query("select id from tuntas.approval")).rows[0]?.id as string;
+      await expect.poll(id, { timeout: 60_000 }).toBeDefined();
+      await shell(approving!.replace(" ID ", ` ${await id()} `));
+      await becomes("large", "SUCCEEDED");
+
+      await shell(breaking!);
+      await becomes("broken", "FAILED");
+      expect(await shell(mending!)).toContain("safe");
+      await becomes("broken", "SUCCEEDED");
+      expect(await paid()).toEqual(once1("broken", "killed", "large", "small"));
+    } finally {
+      developing.kill("SIGKILL");
+    }
+  });
+
+  test("the same in TypeScript", async () => {
+    const path = join(folder, "refund.mjs");
+    const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext };
+    writeFileSync(path, ts.transpileModule(blocks("ts")[0]!, { compilerOptions }).outputText);
+    const { refund } = await import(/* @vite-ignore */ path);
+    const run = (decision: string) =>
+      testWorkflow(refund, {
+        input: { refundId: "r1", amount: 250 },
+        mocks: {
+          Check: (input: object) => input,
+          Ask: { after: "2d", returns: { decision } },
+          Pay: ({ refundId }) => ({ refundId }),
+          Tell: () => "told",
+        },
+      });
+    expect(await run("APPROVED")).toMatchObject({ status: "SUCCEEDED", durationMs: 2 * 86_400_000 + 15_000 });
+    expect(await run("REJECTED")).toMatchObject({ status: "FAILED", error: "RefundRefused" });
+  });
+});

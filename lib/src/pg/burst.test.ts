@@ -62,3 +62,16 @@ test("a value that cannot be sent, and a commit that fails, reject", () =>
     await expect(failing).rejects.toMatchObject({ code: "23505" });
     expect(await rows(client)).toEqual([]);
   }));
+
+test("a text that comes first without a name and then with one is not taken for known under it", () =>
+  withTable(async (client) => {
+    const name = "burst_test_two";
+    const mixed = [
+      { text: insert, values: [1] },
+      { name, text: insert, values: [2] },
+    ];
+    await runBurst(client, mixed);
+    await runBurst(client, [{ name, text: insert, values: [3] }]);
+    await client.query({ name, text: insert, values: [4] });
+    expect(await rows(client)).toEqual([1, 2, 3, 4]);
+  }));

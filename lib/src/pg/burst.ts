@@ -89,7 +89,9 @@ class Burst extends DriverQuery {
 
   handleReadyForQuery({ parsedStatements }: Connection): void {
     if (this.failure) return this.reject(this.failure.cause);
-    for (const { name, text } of this.statements) if (name !== undefined) parsedStatements[name] = text;
+    // Only what was parsed under its own name: a text that came without one first was taken from there.
+    for (const { name, text } of this.statements)
+      if (name !== undefined && this.parsed.get(text) === name) parsedStatements[name] = text;
     this.resolve(this.command);
   }
 

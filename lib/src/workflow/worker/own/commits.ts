@@ -9,8 +9,10 @@ import {
   beginText,
   fenced,
   FenceLost,
+  timeoutMsOf,
   type HandlerTransaction,
 } from "../../../engine/handler/transaction.ts";
+import { runBurst } from "../../../pg/burst.ts";
 import { dropClient, inOneWrite, statement, type Database } from "../../../pg/database.ts";
 import { isConnectionLost } from "../../../pg/faults.ts";
 import { advancesOrRaise, type Advance, type StepRecord } from "../../store/advance.ts";
@@ -48,6 +50,15 @@ export async function commitOwn(
 
 const stepsMax = 200;
 
+const failedBefore = () => new Error("the shared transaction had failed before its commit");
+
+const longestOf = (steps: readonly WriteStep[]): number => Math.max(...steps.map((step) => step.timeoutMs));
+
+const limits = {
+  name: "tuntas_step_limits",
+  text: "select set_config('lock_timeout', '3s', true), set_config('statement_timeout', $1, true)",
+};
+
 export interface StepWriter {
   add(step: WriteStep): Promise<StepEnding>;
   idle(): Promise<void>;
@@ -67,31 +78,47 @@ function makeNames(database: Database) {
 
 export function makeStepWriter(database: Database): StepWriter {
   const asPrepared = makeNames(database);
+  const writesOf = (steps: readonly WriteStep[]) =>
+    steps.flatMap(({ writes }) => writes.map(({ text, values }) => asPrepared(text, values)));
+  // A burst leaves names behind on its session, which behind a transaction pooler is not ours.
+  const isBurst = (steps: readonly WriteStep[]): boolean => steps.length > 1 && !database.pooled;
 
-  async function send(client: PoolClient, steps: readonly WriteStep[]): Promise<void> {
+  /** All that the steps need in one round trip; whoever fails, nobody knows here. */
+  async function together(client: PoolClient, steps: readonly WriteStep[]): Promise<void> {
+    const { statement: advancing, values } = advancesOrRaise(steps);
+    const limit = String(timeoutMsOf(longestOf(steps)));
+    const command = await runBurst(client, [
+      { text: "begin" },
+      { ...limits, values: [limit] },
+      { ...database.prepare(advancing), values },
+      ...writesOf(steps),
+      { text: "commit" },
+    ]);
+    if (command !== "COMMIT") throw failedBefore();
+  }
+
+  /** The same with an answer for each statement, so that it is known whether the fence failed or a handler's. */
+  async function each(client: PoolClient, steps: readonly WriteStep[]): Promise<void> {
     const { statement: advancing, values } = advancesOrRaise(steps);
     const sent = inOneWrite(client, () => [
-      client.query(beginText(Math.max(...steps.map((step) => step.timeoutMs)))),
+      client.query(beginText(longestOf(steps))),
       // Before the handlers' statements: where a fence is lost, they fail with it, unrun.
       fenced(client.query({ ...database.prepare(advancing), values: values as unknown[] })),
-      ...steps.flatMap(({ writes }) =>
-        writes.map(({ text, values: given }) => client.query(asPrepared(text, given))),
-      ),
+      ...writesOf(steps).map((write) => client.query(write)),
       client.query("commit"),
     ]);
     const results = await Promise.allSettled(sent);
     const failed = results.find((result) => result.status === "rejected");
     if (failed) throw failed.reason;
     const last = results.at(-1) as PromiseFulfilledResult<{ command: string }>;
-    if (last.value.command !== "COMMIT")
-      throw new Error("the shared transaction had failed before its commit");
+    if (last.value.command !== "COMMIT") throw failedBefore();
   }
 
   async function transaction(steps: readonly WriteStep[]): Promise<void> {
     const client = await database.handlerClient();
     let broken = true;
     try {
-      await send(client, steps);
+      await (isBurst(steps) ? together : each)(client, steps);
       broken = false;
     } catch (cause) {
       broken = await client.query("rollback").then(
@@ -118,5 +145,10 @@ export function makeStepWriter(database: Database): StepWriter {
     }
   }
 
-  return coalescer<WriteStep, StepEnding>({ itemsMax: stepsMax, flushesMax: 2, flush });
+  return coalescer<WriteStep, StepEnding>({
+    itemsMax: stepsMax,
+    flushesMax: 2,
+    flush,
+    schedule: setImmediate,
+  });
 }

@@ -192,7 +192,9 @@ export async function listen(options: ServerOptions): Promise<Listening> {
   const server = createServer(
     { ...timeouts, maxHeaderSize: headerBytesMax, noDelay: true },
     (request, response) => {
-      if (!pages?.(request, response)) void answer(request, response).catch(() => response.destroy());
+      // An AWS client names its operation in a header, and no page does.
+      if (request.headers["x-amz-target"] === undefined && pages?.(request, response)) return;
+      void answer(request, response).catch(() => response.destroy());
     },
   );
   server.on("clientError", refuseConnection);

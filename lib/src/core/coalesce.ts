@@ -16,6 +16,21 @@ export interface GatherOptions<Item> {
    * `setImmediate` lets the whole turn of the event loop share it.
    */
   readonly schedule?: (begin: () => void) => void;
+  /** With `setImmediate`: how long a flush waits for more. Without it, it takes what the first turn brought. */
+  readonly linger?: Linger;
+}
+
+/**
+ * A server reads a request or two a turn, so a flush after each turn would be a small one: where eight are on their way, a
+ * flush of the first costs the other seven most of a round trip. A turn of which nothing came costs a few us.
+ */
+export interface Linger {
+  /** So many turns at most. */
+  readonly turnsMax: number;
+  /** Ends at so many turns that brought nothing. */
+  readonly emptyMax: number;
+  /** Ends at so much, as `cost` counts (items, without it): then the database has enough to do while the next gather. */
+  readonly enough: number;
 }
 
 export interface Gatherer<Item> {
@@ -27,10 +42,13 @@ export interface Gatherer<Item> {
 /** Gathers items into shared flushes, without a promise for each. */
 export function gatherer<Item>(options: GatherOptions<Item>): Gatherer<Item> {
   const { flush, itemsMax, flushesMax, costMax = Infinity, cost, schedule = queueMicrotask } = options;
+  const { linger } = options;
   let waiting: Item[] = [];
   let underWay = 0;
   let scheduled = false;
   let idlers: (() => void)[] = [];
+  /** What the turns have brought since the flush was scheduled. */
+  let turns = { count: 0, empty: 0, seen: 0, cost: 0 };
 
   /** How many of those that wait go into the next flush. */
   function countNext(): number {
@@ -65,12 +83,24 @@ export function gatherer<Item>(options: GatherOptions<Item>): Gatherer<Item> {
     }
   }
 
+  function wait({ turnsMax, emptyMax, enough }: Linger): void {
+    if (waiting.length === turns.seen) turns.empty++;
+    if (turns.count === turnsMax || turns.empty > emptyMax || turns.cost >= enough) return pump();
+    turns.count++;
+    turns.seen = waiting.length;
+    schedule(begin);
+  }
+
+  const begin = linger ? () => wait(linger) : pump;
+
   return {
     add(item) {
       waiting.push(item);
+      if (scheduled) turns.cost += cost?.(item) ?? 1;
       if (scheduled || underWay >= flushesMax) return;
       scheduled = true;
-      schedule(pump);
+      turns = { count: 0, empty: 0, seen: 0, cost: cost?.(item) ?? 1 };
+      schedule(begin);
     },
     idle: () =>
       waiting.length === 0 && underWay === 0

@@ -3,9 +3,9 @@ import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
 import { WireError } from "../wire.ts";
 import { findQueue } from "./address.ts";
-import { sqsError, sqsErrors, toWireError } from "./errors.ts";
+import { required, sqsError, sqsErrors, toWireError } from "./errors.ts";
 import { checkFifo, messageSize, prepareMessage, renderSent } from "./message.ts";
-import { changeOne, deleteOne, messageTooLong } from "./messages.ts";
+import { changeOne, deleteFailure, messageTooLong } from "./messages.ts";
 import type { shapes } from "./shapes.ts";
 
 type Input<Name extends keyof typeof shapes> = ValueOf<(typeof shapes)[Name]>;
@@ -62,17 +62,39 @@ function toFailure(cause: unknown): WireError {
   return error;
 }
 
-/** Works on all entries at once, so that they share a commit; each succeeds or fails for itself. */
-async function each<E extends Entry>(entries: readonly E[], work: (entry: E) => Promise<object | void>) {
-  const outcomes = await Promise.allSettled(entries.map(work));
+type Result = object | WireError;
+
+/** What came of each entry, as SQS answers it. */
+function render(entries: readonly Entry[], results: readonly Result[]) {
   const Successful: object[] = [];
   const Failed: object[] = [];
-  outcomes.forEach((outcome, index) => {
+  results.forEach((result, index) => {
     const Id = entries[index]!.Id!;
-    if (outcome.status === "fulfilled") Successful.push({ Id, ...outcome.value });
-    else Failed.push(renderFailure(Id, toFailure(outcome.reason)));
+    if (result instanceof WireError) Failed.push(renderFailure(Id, result));
+    else Successful.push({ Id, ...result });
   });
   return { Successful, Failed: Failed.length > 0 ? Failed : undefined };
+}
+
+/** What `work` answers for the entry, or why it cannot. */
+function attempt<E extends Entry, T extends object>(entry: E, work: (entry: E) => T): T | WireError {
+  try {
+    return work(entry);
+  } catch (cause) {
+    return toFailure(cause);
+  }
+}
+
+/** Works on those that are ready, all in one go; each entry succeeds or fails for itself. */
+async function together<T extends object>(
+  ready: readonly (T | WireError)[],
+  work: (items: readonly T[]) => Promise<readonly Result[]>,
+): Promise<Result[]> {
+  const items = ready.filter((item): item is T => !(item instanceof WireError));
+  const results =
+    items.length === 0 ? [] : await work(items).catch((cause) => items.map(() => toFailure(cause)));
+  let next = 0;
+  return ready.map((item) => (item instanceof WireError ? item : results[next++]!));
 }
 
 function checkTotal(entries: NonNullable<Input<"sendBatch">["Entries"]>): void {
@@ -92,23 +114,44 @@ export async function sendMessageBatch({ queues }: Rooms, call: Call, input: Inp
   const entries = checkEntries(call, input.Entries);
   checkTotal(entries);
   for (const entry of entries) checkFifo(queue, entry, groupMissing);
-  return each(entries, async (entry) => {
+  const prepare = (entry: (typeof entries)[number]) => {
     const prepared = prepareMessage(queue, entry, call.traceHeader);
-    if (prepared.size > queue.messageBytesMax)
-      throw messageTooLong(queue.messageBytesMax, "cannot be validated");
-    const sent = await queues.sender.send(queue, prepared.message, call.scope.account);
-    return renderSent(queue, prepared, sent);
+    if (prepared.size <= queue.messageBytesMax) return prepared;
+    throw messageTooLong(queue.messageBytesMax, "cannot be validated");
+  };
+  const ready = entries.map((entry) => attempt(entry, prepare));
+  const results = await together(ready, async (all) => {
+    const messages = all.map(({ message }) => message);
+    const sent = await queues.sender.sendAll(queue, messages, call.scope.account);
+    return all.map((prepared, index) => renderSent(queue, prepared, sent[index]!));
   });
+  return render(entries, results);
 }
 
-export async function deleteMessageBatch(rooms: Rooms, call: Call, input: Input<"deleteBatch">) {
-  const queue = await findQueue(rooms.queues.catalog, call, input.QueueUrl);
+export async function deleteMessageBatch({ queues }: Rooms, call: Call, input: Input<"deleteBatch">) {
+  const queue = await findQueue(queues.catalog, call, input.QueueUrl);
   const entries = checkEntries(call, input.Entries);
-  return each(entries, (entry) => deleteOne(rooms, queue, entry.ReceiptHandle));
+  const ready = entries.map((entry) =>
+    attempt(entry, ({ ReceiptHandle }) => ({ handle: required(ReceiptHandle, "ReceiptHandle") })),
+  );
+  const results = await together(ready, async (all) => {
+    const handles = all.map(({ handle }) => handle);
+    const deleted = await queues.receipts.deleteAll(queue, handles);
+    return handles.map((handle, index) => deleteFailure(deleted[index]!, handle) ?? {});
+  });
+  return render(entries, results);
 }
 
 export async function changeMessageVisibilityBatch(rooms: Rooms, call: Call, input: Input<"changeBatch">) {
   const queue = await findQueue(rooms.queues.catalog, call, input.QueueUrl);
   const entries = checkEntries(call, input.Entries);
-  return each(entries, (entry) => changeOne(rooms, queue, entry));
+  const results = await Promise.all(
+    entries.map((entry) =>
+      changeOne(rooms, queue, entry).then(
+        () => ({}),
+        (cause: unknown) => toFailure(cause),
+      ),
+    ),
+  );
+  return render(entries, results);
 }

@@ -1,7 +1,7 @@
 // The operations on single messages: send, receive, delete, change visibility.
 import type { HeldMessage, QueueRecord, ReceiptResult } from "tuntas/queue";
 import type { ValueOf } from "../shape.ts";
-import type { Call, Rooms } from "../wire.ts";
+import type { Call, Rooms, WireError } from "../wire.ts";
 import { findQueue, queueArn } from "./address.ts";
 import { invalid, missing, required, sqsError, within } from "./errors.ts";
 import type { InFlightLimit } from "./in-flight-limit.ts";
@@ -98,24 +98,18 @@ export const makeReceiveMessage =
 const handleIsInvalid = (handle: string) =>
   sqsError("receiptHandleIsInvalid", `The input receipt handle "${handle}" is not a valid receipt handle.`);
 
-/** Throws what a delete's result means to SQS. */
-function checkDeleted(result: ReceiptResult, handle: string): void {
-  if (result === "invalid") throw handleIsInvalid(handle);
-  if (result === "expired") throw invalid(handle, "ReceiptHandle", "The receipt handle has expired.");
+/** What a delete's result means to SQS where it is no success. */
+export function deleteFailure(result: ReceiptResult, handle: string): WireError | undefined {
+  if (result === "invalid") return handleIsInvalid(handle);
+  if (result === "expired") return invalid(handle, "ReceiptHandle", "The receipt handle has expired.");
+  return undefined;
 }
 
-export async function deleteOne(
-  { queues }: Rooms,
-  queue: QueueRecord,
-  handle: string | undefined,
-): Promise<void> {
-  const given = required(handle, "ReceiptHandle");
-  checkDeleted(await queues.receipts.delete(queue, given), given);
-}
-
-export async function deleteMessage(rooms: Rooms, call: Call, input: Input<"deleteMessage">) {
-  const queue = await findQueue(rooms.queues.catalog, call, input.QueueUrl);
-  await deleteOne(rooms, queue, input.ReceiptHandle);
+export async function deleteMessage({ queues }: Rooms, call: Call, input: Input<"deleteMessage">) {
+  const queue = await findQueue(queues.catalog, call, input.QueueUrl);
+  const handle = required(input.ReceiptHandle, "ReceiptHandle");
+  const failure = deleteFailure(await queues.receipts.delete(queue, handle), handle);
+  if (failure) throw failure;
 }
 
 const visibilityMax = 43_200;

@@ -16,7 +16,7 @@ import {
 } from "../store/claim.ts";
 import { settleFifo, settleRetry } from "../store/settle.ts";
 import type { QueueContext } from "./context.ts";
-import { readyKey, wakeQueues } from "./context.ts";
+import { overTurns, readyKey, wakeQueues } from "./context.ts";
 
 export interface ReceiveRequest {
   readonly countMax: number;
@@ -97,6 +97,8 @@ export function makeReceiver(context: QueueContext): Receiver {
     const made = coalescer<Ask, HeldMessage[]>({
       itemsMax: 100,
       flushesMax: 2,
+      cost: ({ countMax }) => countMax,
+      ...overTurns(48),
       async flush(all) {
         const asks = all.map((ask) => (ask.signal?.aborted ? { ...ask, countMax: 0 } : ask));
         const count = asks.reduce((sum, ask) => sum + ask.countMax, 0);

@@ -9,7 +9,7 @@ import { queueSignals } from "../signals.ts";
 import type { Addressed } from "../store/send.ts";
 import { append, appendMessages, appendValues, areAlike, insertMessages, toSent } from "../store/send.ts";
 import type { QueueContext } from "./context.ts";
-import { readyKey, wakeQueues } from "./context.ts";
+import { overTurns, readyKey, wakeQueues } from "./context.ts";
 
 export interface Sender {
   /** Makes the message durable. Errors: TUNTAS_QUEUE_MISSING, database errors. */
@@ -119,7 +119,12 @@ export function makeSender(context: QueueContext): Sender {
     return repack(parcels, sent);
   }
 
-  const shared = { itemsMax: Infinity, costMax: flushUnitsMax, cost };
+  const shared = {
+    itemsMax: Infinity,
+    costMax: flushUnitsMax,
+    cost,
+    ...overTurns(48 * messageUnits),
+  };
   const standard = coalescer<Parcel, readonly Sent[]>({ ...shared, flushesMax: 2, flush: flushStandard });
   // One at a time, so that messages of one group are stored in the order in which they were sent.
   const fifo = coalescer<Parcel, readonly Sent[]>({ ...shared, flushesMax: 1, flush: flushFifo });

@@ -101,7 +101,7 @@ const head =
 describe("connections", () => {
   test.each([
     ["a header of a megabyte", `${head}X-Long: ${"x".repeat(1_000_000)}\r\n\r\n`, "431"],
-    ["twenty thousand headers", `${head}Content-Length: 2\r\n${"A: b\r\n".repeat(20_000)}\r\n{}`, "200"],
+    ["twenty thousand headers", `${head}Content-Length: 2\r\n${"A: b\r\n".repeat(20_000)}\r\n{}`, "200|431"], // Node 24 counts their bytes, Node 20 does not
     ["no HTTP", "hello\r\n\r\n", "400"],
     ["a method that nobody knows", "BREW / HTTP/1.1\r\nHost: x\r\n\r\n", "400"],
     ["two lengths", `${head}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`, "400"],
@@ -113,7 +113,7 @@ describe("connections", () => {
     ["a path that is not one", "GET http://[::1 HTTP/1.1\r\nHost: x\r\n\r\n", "404"],
   ])("%s", async (_name, bytes, status) => {
     const heard = await talk((socket) => socket.write(bytes), "\r\n\r\n");
-    expect(heard.slice(0, 12)).toBe(`HTTP/1.1 ${status}`);
+    expect(heard).toMatch(new RegExp(`^HTTP/1.1 (${status}) `));
   });
 
   test("a client that goes away in the middle of its body costs nothing", async () => {

@@ -1,6 +1,7 @@
 // One look at the database for all who watch. An answer serves everybody until it is old; how soon that is follows from
 // what it cost and from how many different looks there are, so that all of them together never take more than a
-// thirtieth of the time: each of N looks of C ms is repeated after 30 × N × C ms at the earliest.
+// thirtieth of the time: each of N looks of C ms is repeated after 30 × N × C ms at the earliest. C is the least of its last
+// three, since a machine that is busy with something else (a start, say) makes a look seem dear that is not.
 
 export interface Shared {
   /** The answer under this key, and how old it is. `read` is asked at most once at a time. */
@@ -20,16 +21,28 @@ const freshMs = 1000;
 /** A look that nobody has asked for in this time does not count any more. */
 const watchedMs = 60_000;
 const costShare = 30;
+/** So often is it measured before it is believed. */
+const costsKept = 3;
 const entriesMax = 300;
 // Reads of the console run beside the engine's own statements, on the same connections.
 const readsAtOnce = 2;
 
 export function makeShared(clock: () => number = () => performance.now()): Shared {
   const entries = new Map<string, Entry>();
+  const costs = new Map<string, readonly number[]>();
   const inTurn = atMost(readsAtOnce);
 
   const watched = (): number =>
     [...entries.values()].filter(({ readAt }) => readAt > clock() - watchedMs).length;
+
+  /** Notes what a look cost, and says how long its answer may serve. */
+  function serveMs(key: string, cost: number): number {
+    const known = [...(costs.get(key) ?? []), cost].slice(-costsKept);
+    costs.delete(key);
+    costs.set(key, known);
+    for (const oldest of costs.keys()) if (costs.size > entriesMax) costs.delete(oldest);
+    return known.length < costsKept ? freshMs : Math.max(freshMs, Math.min(...known) * costShare * watched());
+  }
 
   function begin(key: string, read: () => Promise<unknown>): Entry {
     const entry: Entry = {
@@ -37,7 +50,7 @@ export function makeShared(clock: () => number = () => performance.now()): Share
         const begun = clock();
         const value = await read();
         entry.readAt = begun;
-        entry.freshUntil = clock() + Math.max(freshMs, (clock() - begun) * costShare * watched());
+        entry.freshUntil = clock() + serveMs(key, clock() - begun);
         return value;
       }),
       readAt: clock(),

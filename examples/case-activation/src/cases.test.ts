@@ -145,6 +145,42 @@ describe("E-11 a case", () => {
     expect((await house.call("POST", `/cases/${caseId}/cancel`, { reason: "again" })).status).toBe(204);
   });
 
+  /** Holds the transactions that insert into the table at their commit, until it is called again. */
+  async function holdCommits(table: string): Promise<() => Promise<void>> {
+    await house.query(`create function cases.hold() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock_shared(42); return null; end $$`);
+    await house.query(`create constraint trigger hold after insert or update on ${table} deferrable initially deferred
+      for each row execute function cases.hold()`);
+    await house.query("select pg_advisory_lock(42)");
+    return async () => {
+      await house.query("select pg_advisory_unlock(42)");
+      await house.query("drop function cases.hold cascade");
+    };
+  }
+  const areBlocked = (count: number) =>
+    expect
+      .poll(() =>
+        house.query(
+          "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+        ),
+      )
+      .toHaveLength(count);
+
+  test("P-17 that is cancelled in the moment in which its step asks for an approval ends all the same", async () => {
+    const letGo = await holdCommits("tuntas.approval");
+    const caseId = await house.open();
+    await areBlocked(1);
+    const cancelling = house.call("POST", `/cases/${caseId}/cancel`, { reason: "opened twice" });
+    await areBlocked(2);
+    await letGo();
+    expect((await cancelling).status).toBe(204);
+    expect((await house.execution(caseId)).output).toMatchObject({ finalStatus: "CANCELLED" });
+    expect(await house.query("select status from tuntas.approval where subject = $1", [caseId])).toEqual([
+      { status: "withdrawn" },
+    ]);
+    expect(await reservationOf(caseId)).toEqual(["released"]);
+  });
+
   test("is not found, or badly asked for, with a coded problem", async () => {
     expect((await house.call("GET", "/cases/none")).status).toBe(404);
     expect(

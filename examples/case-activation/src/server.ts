@@ -107,10 +107,18 @@ async function cancel({ workflows }: Platform, request: FastifyRequest<Cancel>):
   const { reason } = request.body;
   const caseId = request.params.id;
   const { tx } = request;
+  const { approvals } = workflows;
+  const withdraw = async (done?: string): Promise<string | undefined> => {
+    const [pending] = await approvals.list({ subject: caseId });
+    if (pending && pending.id !== done) await approvals.withdraw(pending.id, { by: person, reason, tx });
+    return pending?.id;
+  };
   if (!(await findCase(tx, caseId))) throw missing(`case ${caseId}`);
-  const [pending] = await workflows.approvals.list({ subject: caseId });
-  if (pending) await workflows.approvals.withdraw(pending.id, { by: person, reason, tx });
+  // The request before its case, in the order in which a decision locks them.
+  const withdrawn = await withdraw();
   await transition(tx, { caseId, name: "cancel" }, { actor: person.name, reason });
+  // The case may have been waited for, while its step asked for an approval.
+  await withdraw(withdrawn);
   const notice = await findNotice(tx, caseId);
   if (notice?.tokenReference && notice.deliveryStatus !== "ACKNOWLEDGED")
     await tell(tx, { tokenReference: notice.tokenReference, error: "CaseOver", cause: reason });

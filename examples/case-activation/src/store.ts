@@ -1,7 +1,7 @@
 // The SQL of this application, one function a step. Everything takes the caller's transaction.
 import { readdirSync, readFileSync } from "node:fs";
 import type { Database, Queryable } from "tuntas";
-import { guard, transitions, type Status, type TransitionName } from "./transitions.ts";
+import { finalStatuses, guard, transitions, type Status, type TransitionName } from "./transitions.ts";
 
 export type Tx = Pick<Queryable, "query">;
 
@@ -43,6 +43,12 @@ export async function caseOf(tx: Tx, caseId: string): Promise<CaseRow> {
   const found = await findCase(tx, caseId);
   if (!found) throw new InvalidTransition(`there is no case ${caseId}`);
   return found;
+}
+
+/** Nobody ends the case before this transaction commits. Errors: CaseOver where somebody has. */
+export async function holdOpen(tx: Tx, caseId: string): Promise<void> {
+  const { rows } = await tx.query("select status from cases.cases where case_id = $1 for share", [caseId]);
+  if (finalStatuses.includes(rows[0]?.status)) throw new CaseOver(`${caseId} is ${rows[0].status}`);
 }
 
 export interface Change {

@@ -4,6 +4,7 @@ import { confirm, effect, provider, renew } from "tuntas/ledger";
 import { answerTask } from "tuntas/workflow";
 import {
   awaitAcknowledgement as leaveWord,
+  holdOpen,
   caseOf,
   findNotice,
   generateNotice as writeNotice,
@@ -60,6 +61,8 @@ export const awaitAcknowledgement = task({
   input: caseIds,
   idempotent: true,
   async handle({ caseId }, { tx, tokenReference }) {
+    // Else whoever cancels the case at this moment would find nobody who waits.
+    await holdOpen(tx, caseId);
     const isThere = await leaveWord(tx, caseId, tokenReference!);
     // It came before anybody waited.
     if (isThere)

@@ -1,7 +1,7 @@
 // The code in the README and in the lessons is code: it compiles as it stands.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import ts from "typescript";
@@ -10,14 +10,17 @@ import { expect, test } from "vitest";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const scratch = join(root, "node_modules", ".cache", "readme");
 
-function problemsOf(path: string): string[] {
+function problemsOf(...paths: readonly string[]): string[] {
   const { config } = ts.readConfigFile(join(root, "tsconfig.tests.json"), ts.sys.readFile) as {
     config: object;
   };
-  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [path] }, ts.sys, root);
-  const program = ts.createProgram([path], { ...options, incremental: false, noUnusedLocals: false });
-  const found = program.getSemanticDiagnostics(program.getSourceFile(path));
-  return found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: paths }, ts.sys, root);
+  const program = ts.createProgram(paths, { ...options, incremental: false, noUnusedLocals: false });
+  const found = paths.flatMap((path) => program.getSemanticDiagnostics(program.getSourceFile(path)));
+  return found.map(
+    ({ file, messageText }) =>
+      `${basename(file!.fileName)}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`,
+  );
 }
 
 async function connect(url: URL): Promise<pg.Client> {
@@ -26,13 +29,23 @@ async function connect(url: URL): Promise<pg.Client> {
   return client;
 }
 
-const example = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8"))![1]!;
+const codeOf = (page: string): string =>
+  [...readFileSync(join(root, page), "utf8").matchAll(/```ts\n([\s\S]*?)```/g)]
+    .map(([, block]) => block)
+    .join("\n");
+const example = codeOf("README.md");
 
-test("the README's example compiles", () => {
+test("the README's example, the lesson's and those of the workflow recipes compile", () => {
+  const recipes = ["builder", "calls", "callbacks", "distributed-map"].map(
+    (name) => `docs/recipes/${name}.md`,
+  );
   mkdirSync(scratch, { recursive: true });
-  const path = join(scratch, "example.ts");
-  writeFileSync(path, example);
-  const problems = problemsOf(path);
+  const paths = ["README.md", "docs/learn/workflows.md", ...recipes].map((page) => {
+    const path = join(scratch, `${basename(page, ".md")}.ts`);
+    writeFileSync(path, codeOf(page));
+    return path;
+  });
+  const problems = problemsOf(...paths);
   rmSync(scratch, { recursive: true });
   expect(problems).toEqual([]);
 });

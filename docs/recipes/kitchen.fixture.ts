@@ -11,8 +11,8 @@ const cache = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url
 export interface Kitchen {
   readonly url: string;
   readonly client: pg.Client;
-  /** All code of one recipe as one module. */
-  recipe(page: string): Promise<Record<string, any>>;
+  /** All code of one recipe as one module, which exports `start` and such further names of tuntas too. */
+  recipe(page: string, more?: readonly string[]): Promise<Record<string, any>>;
   close(): Promise<void>;
 }
 
@@ -24,10 +24,10 @@ async function onServer(text: string): Promise<void> {
 }
 
 /** The module that the page's blocks make together, and what else is to be exported from it. */
-function compile(page: string): string {
+function compile(page: string, more: readonly string[]): string {
   const text = readFileSync(new URL(`${page}.md`, import.meta.url), "utf8");
   const code = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, block]) => block).join("\n");
-  return ts.transpileModule(`${code}\nexport { start } from "tuntas";`, {
+  return ts.transpileModule(`${code}\nexport { ${["start", ...more].join(", ")} } from "tuntas";`, {
     compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
   }).outputText;
 }
@@ -45,9 +45,9 @@ export async function openKitchen(name: string): Promise<Kitchen> {
   return {
     url: url.href,
     client,
-    recipe(page) {
+    recipe(page, more = []) {
       const path = join(folder, `${page}.mjs`);
-      writeFileSync(path, compile(page));
+      writeFileSync(path, compile(page, more));
       return import(/* @vite-ignore */ pathToFileURL(path).href);
     },
     async close() {

@@ -19,7 +19,7 @@ export interface Held extends Definition {
 export interface HeldExecutions {
   /** As this process last saw it. */
   get(id: string): Held | undefined;
-  /** As the database has it; kept only where nothing newer is. */
+  /** As the database has it; from then on it is held, unless what is held is newer. */
   load(id: string): Promise<Held | undefined>;
   keep(execution: Held): void;
   drop(id: string): void;
@@ -37,42 +37,33 @@ const identityOf = ({ arn, ...facts }: Facts): ExecutionState["execution"] => ({
   machineName: facts.machineArn.slice(facts.machineArn.indexOf(":stateMachine:") + ":stateMachine:".length),
 });
 
+function heldOf(
+  { id, seq, state, revision, processor, type, ...facts }: Loaded,
+  { machine, isOwn }: Definition,
+): Held {
+  const execution = identityOf(facts);
+  const read = { execution, ...(JSON.parse(state) as Omit<ExecutionState, "execution">) };
+  return { id, seq, revision, processor, history: type === "STANDARD", machine, isOwn, state: read };
+}
+
 /** The state as it is kept: who the execution is stands in its own row. */
-export const stateText = ({
-  status,
-  input,
-  lastEventId,
-  serial,
-  nearData,
-  timer,
-  branches,
-}: ExecutionState): string =>
-  JSON.stringify({ status, input, lastEventId, serial, nearData, timer, branches } satisfies Record<
-    Exclude<keyof ExecutionState, "execution">,
-    unknown
-  >);
+export const stateText = (state: ExecutionState): string =>
+  JSON.stringify({ ...state, execution: undefined });
 
 export function makeHeld(database: Pick<Sql, "run">, definitions: Definitions): HeldExecutions {
   const held = new Map<string, Held>();
   /** Those that went on since somebody last looked for one to let go. */
   const used = new Set<string>();
 
-  async function toHeld({ id, seq, state, revision, processor, type, ...facts }: Loaded): Promise<Held> {
-    return {
-      id,
-      seq,
-      revision,
-      processor,
-      history: type === "STANDARD",
-      state: { execution: identityOf(facts), ...(JSON.parse(state) as Omit<ExecutionState, "execution">) },
-      ...(definitions.known(revision, processor) ?? (await definitions.get(revision, processor))),
-    };
-  }
-
   async function loadMany(ids: readonly string[]): Promise<(Held | undefined)[]> {
     const rows = await loadExecutions(database, [...new Set(ids)]);
-    const loaded = await Promise.all(rows.map(toHeld));
-    const byId = new Map(loaded.map((each) => [each.id, each]));
+    const byId = new Map<string, Held>();
+    for (const row of rows) {
+      const { revision, processor } = row;
+      const definition =
+        definitions.known(revision, processor) ?? (await definitions.get(revision, processor));
+      byId.set(row.id, heldOf(row, definition));
+    }
     return ids.map((id) => byId.get(id));
   }
 
@@ -92,16 +83,24 @@ export function makeHeld(database: Pick<Sql, "run">, definitions: Definitions): 
     }
   }
 
+  function keep(execution: Held): void {
+    const { id, state } = execution;
+    if (state.status !== "RUNNING") return drop(id);
+    if (held.has(id)) used.add(id);
+    else if (held.size >= heldMax) makeRoom();
+    held.set(id, execution);
+  }
+
   return {
     get: (id) => held.get(id),
-    load: (id) => loads.add(id),
-    drop,
-    keep(execution) {
-      const { id, state } = execution;
-      if (state.status !== "RUNNING") return drop(id);
-      if (held.has(id)) used.add(id);
-      else if (held.size >= heldMax) makeRoom();
-      held.set(id, execution);
+    async load(id) {
+      const found = await loads.add(id);
+      const before = held.get(id);
+      if (!found) drop(id);
+      else if (!before || before.seq < found.seq) keep(found);
+      return found;
     },
+    drop,
+    keep,
   };
 }

@@ -116,12 +116,8 @@ export function makeEngine(options: EngineOptions): Engine {
   }
 
   return {
-    async load(id) {
-      // Never what is held: another process may have gone on, and whoever asks is about to act upon the answer.
-      const now = await held.load(id);
-      if (held.get(id)?.seq !== now?.seq) held.drop(id);
-      return now;
-    },
+    // Never what is held: another process may have gone on, and whoever asks is about to act upon the answer.
+    load: held.load,
     dispatch: (id, happening, how) =>
       new Promise((resolve, reject) => turns.take(id, { ...how, happening, resolve, reject })),
     async begin(run) {

@@ -1049,7 +1049,7 @@ AS $function$
 ;
 
 CREATE OR REPLACE FUNCTION tuntas.claim_fifo(queue integer, n integer, owner bigint, visibility integer, new_fence bigint)
- RETURNS SETOF tuntas.in_flight
+ RETURNS TABLE(fate text, dead_letter_id integer, held tuntas.in_flight)
  LANGUAGE plpgsql
 AS $function$
   declare
@@ -1058,7 +1058,6 @@ AS $function$
     this_group text;
     before_id bigint;
     r tuntas.ready;
-    held tuntas.in_flight;
     taken integer := 0;
     group_taken integer;
     -- A worker runs what it gets side by side, so it gets one message of a group at a time; a receiver gets them in order.
@@ -1081,22 +1080,32 @@ AS $function$
         exit when not found;
         if r.sent_at < tuntas.now() - make_interval(secs => q.retention_seconds) then
           delete from tuntas.message m where m.id = r.id;
+          delete from tuntas.failure x where x.id = r.id;
+          fate := 'expired';
+          held := null;
+          return next;
         elsif dead_letter is not null and r.receives >= q.receives_max then
           insert into tuntas.ready (queue_id, id, receives, sent_at, first_received_at, group_id, source_queue_id)
             values (dead_letter, r.id, r.receives, tuntas.now(), r.first_received_at, r.group_id, queue);
           update tuntas.message m set deduplication_id = m.message_id::text where m.id = r.id;
           perform tuntas.lock_group(dead_letter, r.group_id);
           perform tuntas.refresh_groups(dead_letter, array[r.group_id]);
+          fate := 'dead';
+          dead_letter_id := dead_letter;
+          held := null;
+          return next;
         else
           insert into tuntas.in_flight (queue_id, id, fence, owner_id, expires_at, claimed_at, turn, receives, sent_at,
             first_received_at, group_id, source_queue_id)
           values (queue, r.id, new_fence, owner,
             case when owner is null then tuntas.now() + make_interval(secs => coalesce(visibility, q.visibility_seconds)) end,
             tuntas.now(), r.turn, r.receives + 1, r.sent_at, coalesce(r.first_received_at, tuntas.now()), r.group_id, r.source_queue_id)
-          returning * into held;
+          returning in_flight.* into held;
           taken := taken + 1;
           group_taken := group_taken + 1;
-          return next held;
+          fate := null;
+          dead_letter_id := null;
+          return next;
         end if;
       end loop;
       perform tuntas.refresh_groups(queue, array[this_group]);

@@ -80,14 +80,25 @@ interface Thread {
   readonly exited: Promise<void>;
 }
 
-/** Tells the thread what to ask with at its next beat. */
-function give(thread: Worker, agenda: readonly Agendum[]): void {
-  const given = givenNow(agenda);
-  if (given.length > 0) thread.postMessage({ kind: "give", given } satisfies HeartbeatOrder);
+/** Tells the thread what to ask with at its next beat, where that is no longer what it has. */
+function makeGiving(agenda: readonly Agendum[]) {
+  const first = givenNow(agenda);
+  let known = JSON.stringify(first);
+  return {
+    first,
+    renew(thread: Worker): void {
+      const given = givenNow(agenda);
+      const text = JSON.stringify(given);
+      if (text === known) return;
+      known = text;
+      thread.postMessage({ kind: "give", given } satisfies HeartbeatOrder);
+    },
+  };
 }
 
 async function startThread(options: PresenceOptions, processId: string): Promise<Thread> {
   const { database, slots } = options;
+  const giving = makeGiving(options.agenda);
   const data: HeartbeatData = {
     url: database.url,
     schema: database.schema,
@@ -99,7 +110,7 @@ async function startThread(options: PresenceOptions, processId: string): Promise
     releaseText: database.prepare({ name: "release", text: options.releaseText }).text,
     refreshText: database.prepare({ name: "refresh", text: options.refreshText }).text,
     agendaColumns: agendaColumns(options.agenda, beatParameters),
-    given: givenNow(options.agenda),
+    given: giving.first,
   };
   const thread = new Worker(threadFile, { workerData: data, name: "tuntas-heartbeat" });
   thread.unref();
@@ -113,7 +124,7 @@ async function startThread(options: PresenceOptions, processId: string): Promise
       } else {
         if (report.dead.length > 0) options.onDead(report.dead);
         options.agenda.forEach(({ hear }, index) => hear(report.answers[index]));
-        give(thread, options.agenda);
+        giving.renew(thread);
       }
     });
     thread.on("error", (cause) => {

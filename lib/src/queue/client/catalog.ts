@@ -190,6 +190,7 @@ export function makeCatalog(context: QueueContext): Catalog {
         return gone;
       });
       changed(queue.id);
+      wakeQueues(context, [queue.id]); // who waits there waits for nothing
       return deleted;
     },
     async purge(queue, actor = overTheWire, reason = "") {

@@ -31,10 +31,11 @@ export interface Queues {
 }
 
 export function makeQueues(context: QueueContext): Queues {
+  const catalog = makeCatalog(context);
   return {
-    catalog: makeCatalog(context),
+    catalog,
     sender: makeSender(context),
-    receiver: makeReceiver(context),
+    receiver: makeReceiver(context, catalog),
     receipts: makeReceipts(context),
     moves: makeMoves(context),
     triage: makeTriage(context),

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +23,11 @@ const create = async (name: string, settings: QueueSettings = {}): Promise<Queue
   (await kit.platform.queues.catalog.create(defaultScope, name, settings)).queue;
 
 const send = (queue: QueueRecord, body: string, groupId?: string) =>
-  kit.platform.queues.sender.send(queue, { messageId: randomUUID(), body, groupId }, "test");
+  kit.platform.queues.sender.send(
+    queue,
+    { messageId: randomUUID(), body, groupId, deduplicationId: queue.fifo ? randomUUID() : undefined },
+    "test",
+  );
 
 async function receive(
   queue: QueueRecord,
@@ -72,4 +77,54 @@ test("a delete that meets the end of the visibility timeout still deletes", asyn
     expect(await receipts.delete(queue, encodeReceipt(message!))).toBe("ok");
     expect(await receive(queue, 1)).toEqual([]);
   }
+});
+
+/** What the queue room announced while `work` ran. */
+async function heard(name: string, work: () => Promise<unknown>): Promise<unknown[]> {
+  const messages: unknown[] = [];
+  const listen = (message: unknown) => messages.push(message);
+  subscribe(`tuntas.${name}`, listen);
+  await work().finally(() => unsubscribe(`tuntas.${name}`, listen));
+  return messages;
+}
+
+test("a claim says what ended instead of being claimed, and takes what stood behind it, FIFO or not", async () => {
+  for (const suffix of ["", ".fifo"]) {
+    const group = suffix === "" ? undefined : "g";
+    const graveyard = await create(`ended-dead${suffix}`);
+    const settings = { retentionSeconds: 3600, deadLetterName: graveyard.name, receivesMax: 1 };
+    const queue = await create(`ended${suffix}`, settings);
+    await send(queue, "too old", group);
+    await kit.advance(3_601_000);
+    await send(queue, "too often", group);
+    expect(await heard("queue.expired", () => receive(queue, 1, 0))).toEqual([
+      { queueId: queue.id, count: 1 },
+    ]);
+    await send(queue, "alive", group);
+    const waiting = receive(graveyard, 1, null, 20_000);
+    const received: string[] = [];
+    const dead = await heard("queue.dead", async () => {
+      received.push(...bodies(await receive(queue, 1)));
+    });
+    expect(dead).toEqual([{ queueId: queue.id, deadLetterId: graveyard.id, count: 1 }]);
+    expect(received).toEqual(["alive"]);
+    expect(bodies(await waiting)).toEqual(["too often"]);
+  }
+});
+
+test("whoever waits at a queue is told at once that it is deleted, here and in another process", async () => {
+  const other = await kit.another();
+  const queue = await create("deleted-meanwhile");
+  const ask = { countMax: 1, waitMs: 20_000, visibilitySeconds: null };
+  const begun = performance.now();
+  const waits = [kit.platform, other].map((platform) =>
+    platform.queues.receiver.receive(queue, ask).catch((cause: unknown) => cause),
+  );
+  await expect
+    .poll(() => [kit.platform, other].every(({ waker }) => waker.asleep("ready:").length > 0))
+    .toBe(true);
+  await kit.platform.queues.catalog.delete(queue);
+  const gone = { code: "TUNTAS_QUEUE_MISSING" };
+  expect(await Promise.all(waits)).toMatchObject([gone, gone]);
+  expect(performance.now() - begun).toBeLessThan(15_000);
 });

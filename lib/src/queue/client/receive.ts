@@ -3,6 +3,7 @@
 import { coalescer, type Coalescer } from "../../core/coalesce.ts";
 import { makeBell } from "../../engine/wake.ts";
 import type { HeldMessage, QueueRecord } from "../contract.ts";
+import { queueErrors } from "../contract.ts";
 import { queueSignals } from "../signals.ts";
 import {
   claimFifoMessages,
@@ -15,6 +16,7 @@ import {
   type LowWater,
 } from "../store/claim.ts";
 import { settleFifo, settleRetry } from "../store/settle.ts";
+import type { Catalog } from "./catalog.ts";
 import type { QueueContext } from "./context.ts";
 import { overTurns, readyKey, wakeQueues } from "./context.ts";
 
@@ -30,6 +32,7 @@ export interface ReceiveRequest {
 }
 
 export interface Receiver {
+  /** Errors: TUNTAS_QUEUE_MISSING where the queue is deleted while the caller waits. */
   receive(queue: QueueRecord, request: ReceiveRequest): Promise<HeldMessage[]>;
   /** Makes messages ready again that nobody got to see; that receive does not count. */
   giveBack(queue: QueueRecord, messages: readonly HeldMessage[]): Promise<void>;
@@ -54,6 +57,17 @@ function deal(messages: readonly HeldMessage[], asks: readonly Ask[]): HeldMessa
   return hands;
 }
 
+/** Says what a claim did, once it is committed. */
+export function tellClaimed(context: QueueContext, queueId: number, claimed: Claimed): void {
+  const { messages, dead, deadLetterId, expired } = claimed;
+  if (dead > 0) {
+    wakeQueues(context, [deadLetterId!]);
+    queueSignals.publish("queue.dead", { queueId, deadLetterId, count: dead });
+  }
+  if (expired > 0) queueSignals.publish("queue.expired", { queueId, count: expired });
+  if (messages.length > 0) queueSignals.publish("queue.received", { queueId, count: messages.length });
+}
+
 /** Claims with a low-water mark, so that dead index entries are not walked each time. */
 export function makeClaimer(context: QueueContext, queueId: number) {
   let from: LowWater = fromTheStart;
@@ -64,28 +78,23 @@ export function makeClaimer(context: QueueContext, queueId: number) {
       fullLookAt = performance.now() + fullLookMs;
     }
     const messages: HeldMessage[] = [];
-    const dead: Claimed["dead"] = [];
     for (let position = from; ; position = fromTheStart) {
       const missing = count - messages.length;
       const asked = { ...request, queueId, count: missing, from: position };
       const claimed = await claimMessages(context.database, asked);
+      tellClaimed(context, queueId, claimed);
       messages.push(...claimed.messages);
-      dead.push(...claimed.dead);
-      // What went to the dead-letter queue had stood in front of others.
-      if (messages.length === count || (position === fromTheStart && claimed.dead.length === 0)) break;
-    }
-    if (dead.length > 0) {
-      wakeQueues(context, [dead[0]!.queueId]);
-      queueSignals.publish("queue.dead", { queueId, deadLetterId: dead[0]!.queueId, count: dead.length });
+      // What ended instead had stood in front of others.
+      const ended = claimed.dead + claimed.expired;
+      if (messages.length === count || (position === fromTheStart && ended === 0)) break;
     }
     const last = messages.at(-1);
     from = last && messages.length === count ? { turn: last.turn, id: last.id } : fromTheStart;
-    if (messages.length > 0) queueSignals.publish("queue.received", { queueId, count: messages.length });
     return messages;
   };
 }
 
-export function makeReceiver(context: QueueContext): Receiver {
+export function makeReceiver(context: QueueContext, catalog: Pick<Catalog, "find">): Receiver {
   const { database, waker, due } = context;
   const claims = new Map<string, Coalescer<Ask, HeldMessage[]>>();
 
@@ -116,17 +125,22 @@ export function makeReceiver(context: QueueContext): Receiver {
       const again = await repeatAttempt(database, queue.id, attemptId, visibilitySeconds);
       if (again.length > 0) return again;
     }
-    const messages = await claimFifoMessages(database, {
-      queueId: queue.id,
-      count: countMax,
-      ownerId: null,
-      visibilitySeconds,
-    });
+    const asked = { queueId: queue.id, count: countMax, ownerId: null, visibilitySeconds };
+    const claimed = await claimFifoMessages(database, asked);
+    const { messages } = claimed;
     if (attemptId !== undefined && messages[0])
       await rememberAttempt(database, queue.id, attemptId, messages[0].fence);
-    if (messages.length > 0)
-      queueSignals.publish("queue.received", { queueId: queue.id, count: messages.length });
+    tellClaimed(context, queue.id, claimed);
     return messages;
+  }
+
+  /** A queue that was deleted meanwhile, or made anew, has nothing for whoever waits at the old one. */
+  async function checkThere({ id, name, ...scope }: QueueRecord): Promise<void> {
+    const current = await catalog.find(scope, name);
+    if (current?.id !== id)
+      throw queueErrors.error("TUNTAS_QUEUE_MISSING", `queue ${name} was deleted`, {
+        details: { queue: name },
+      });
   }
 
   async function claimNow(queue: QueueRecord, request: ReceiveRequest): Promise<HeldMessage[]> {
@@ -150,8 +164,10 @@ export function makeReceiver(context: QueueContext): Receiver {
       try {
         for (;;) {
           const messages = await claimNow(queue, request);
+          if (messages.length > 0 || request.signal?.aborted) return messages;
+          if (request.waitMs > 0) await checkThere(queue);
           const leftMs = until - performance.now();
-          if (messages.length > 0 || leftMs <= 0 || request.signal?.aborted) return messages;
+          if (leftMs <= 0) return messages;
           // A notification may be lost; the heartbeat looks all the same.
           await bell.wait(leftMs, request.signal);
         }

@@ -26,8 +26,11 @@ export interface ClaimRequest {
 
 export interface Claimed {
   readonly messages: HeldMessage[];
-  /** Messages that went to the dead-letter queue instead, and that queue. */
-  readonly dead: { readonly id: string; readonly messageId: string; readonly queueId: number }[];
+  /** How many were removed, because their queue's retention was over. */
+  readonly expired: number;
+  /** How many went to the dead-letter queue instead, and which that is. */
+  readonly dead: number;
+  readonly deadLetterId: number | null;
 }
 
 const ms = (instant: string): string => `date_part('epoch', ${instant}) * 1000`;
@@ -85,12 +88,22 @@ const claim = statement(
    select ${body}, $1::int as "queueId", s.id, s.fence, s.turn, s.receives + 1 as receives,
      ${ms("s.sent_at")} as "sentAtMs", ${ms("coalesce(s.first_received_at, tuntas.now())")} as "firstReceivedAtMs",
      s.group_id as "groupId", s.source_queue_id as "sourceQueueId", s.bundled,
-     case when s.dead then s.dead_letter_id end as "deadLetterId"
-   from sorted s cross join lateral (select * from tuntas.message m where m.id = s.id offset 0) m
-   where not s.expired`,
+     case when s.expired then 'expired' when s.dead then 'dead' end as fate, s.dead_letter_id as "deadLetterId"
+   from sorted s cross join lateral (select * from tuntas.message m where m.id = s.id offset 0) m`,
 );
 
-type Picked = HeldMessage & { readonly deadLetterId: number | null };
+/** What a claim met: a message that it holds now, or one that ended instead. */
+type Picked = HeldMessage & {
+  readonly fate: "dead" | "expired" | null;
+  readonly deadLetterId: number | null;
+};
+
+function sortOut(rows: readonly Picked[]): Claimed {
+  const count = (fate: Picked["fate"]) => rows.filter((row) => row.fate === fate).length;
+  const messages = rows.filter((row) => row.fate === null);
+  const deadLetterId = rows.find((row) => row.fate === "dead")?.deadLetterId ?? null;
+  return { messages, expired: count("expired"), dead: count("dead"), deadLetterId };
+}
 
 const inOrder = (a: LowWater, b: LowWater): number =>
   compareCounts(a.turn, b.turn) || compareCounts(a.id, b.id);
@@ -98,41 +111,37 @@ const inOrder = (a: LowWater, b: LowWater): number =>
 /** Compares natural numbers that are written without leading zeros, however large. */
 const compareCounts = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 
+// In a statement of its own, for the few claims that meet expired messages: every claim would pay for the part of it.
+const forgetFailures = statement(`delete from tuntas.failure where id = any($1::bigint[])`);
+
 /** Claims up to `count` messages of a standard queue. */
 export async function claimMessages(sql: Pick<Sql, "run">, request: ClaimRequest): Promise<Claimed> {
   const { queueId, count, ownerId, visibilitySeconds, from, bundled = false } = request;
   const values = [queueId, count, ownerId, visibilitySeconds, from.turn, from.id, bundled];
   // They come as they lie on disk, which is nearly their order.
   const rows = (await sql.run<Picked>(claim, values)).toSorted(inOrder);
-  return rows.some((row) => row.deadLetterId !== null) ? divide(rows) : { messages: rows, dead: [] };
+  const expired = rows.filter((row) => row.fate === "expired");
+  if (expired.length > 0) await sql.run(forgetFailures, [expired.map((row) => row.id)]);
+  return sortOut(rows);
 }
-
-const divide = (rows: readonly Picked[]): Claimed => ({
-  messages: rows.filter((row) => row.deadLetterId === null),
-  dead: rows
-    .filter((row) => row.deadLetterId !== null)
-    .map(({ id, messageId, deadLetterId }) => ({ id, messageId, queueId: deadLetterId! })),
-});
 
 // One group after another, each in its own order, as claim_fifo took them.
 const groupByGroup = `order by min(l.id) over (partition by l.group_id), l.id`;
 
 const claimFifo = statement(
-  `with l as materialized (select * from tuntas.claim_fifo($1, $2, $3, $4, nextval('tuntas.fence')))
-   select ${held} from l cross join lateral tuntas.message_of(l.id) m ${groupByGroup}`,
+  `with l as materialized (
+     select c.fate, c.dead_letter_id, (c.held).* from tuntas.claim_fifo($1, $2, $3, $4, nextval('tuntas.fence')) c)
+   select ${held}, l.fate, l.dead_letter_id as "deadLetterId"
+   from l left join lateral tuntas.message_of(l.id) m on true ${groupByGroup}`,
 );
 
 /** Claims up to `count` messages of a FIFO queue, whole groups first. */
-export const claimFifoMessages = (
+export async function claimFifoMessages(
   sql: Pick<Sql, "run">,
-  request: Omit<ClaimRequest, "from">,
-): Promise<HeldMessage[]> =>
-  sql.run<HeldMessage>(claimFifo, [
-    request.queueId,
-    request.count,
-    request.ownerId,
-    request.visibilitySeconds,
-  ]);
+  { queueId, count, ownerId, visibilitySeconds }: Omit<ClaimRequest, "from">,
+): Promise<Claimed> {
+  return sortOut(await sql.run<Picked>(claimFifo, [queueId, count, ownerId, visibilitySeconds]));
+}
 
 const attempt = statement(
   `with known as (
@@ -194,14 +203,14 @@ export async function claimCapped(
   request: Omit<ClaimRequest, "from">,
   cap: number,
   fifo: boolean,
-): Promise<HeldMessage[]> {
+): Promise<Claimed> {
   return sql.transaction(async (tx) => {
     await tx.run(lockQueue, [request.queueId, cap]);
     // Counted anew in a statement of its own: the one that waited for the lock still sees what was before.
     const free = (await tx.run<{ free: number }>(lockQueue, [request.queueId, cap]))[0]?.free ?? 0;
     const count = Math.min(free, request.count);
-    if (count <= 0) return [];
+    if (count <= 0) return sortOut([]);
     if (fifo) return claimFifoMessages(tx, { ...request, count });
-    return (await claimMessages(tx, { ...request, count, from: fromTheStart })).messages;
+    return claimMessages(tx, { ...request, count, from: fromTheStart });
   });
 }

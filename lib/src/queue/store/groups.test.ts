@@ -97,7 +97,7 @@ async function snapshotThenClaim(platform: Platform, queueId: number, send: () =
   const { schema } = platform.database;
   const waiting = claimer.query(
     `with gate as materialized (select pg_advisory_lock(4711)), claimed as materialized (
-       select l.* from gate, ${schema}.claim_fifo($1, 10, null, null, nextval('${schema}.fence')) l)
+       select (l.held).id from gate, ${schema}.claim_fifo($1, 10, null, null, nextval('${schema}.fence')) l)
      select m.body from claimed l cross join lateral ${schema}.message_of(l.id) m`,
     [queueId],
   );

@@ -7,7 +7,7 @@ import type { HeldMessage, QueueRecord } from "../contract.ts";
 import type { Catalog } from "../client/catalog.ts";
 import type { QueueContext } from "../client/context.ts";
 import { readyKey, wakeQueues } from "../client/context.ts";
-import { makeClaimer } from "../client/receive.ts";
+import { makeClaimer, tellClaimed } from "../client/receive.ts";
 import type { WorkerDefinition } from "../declaration.ts";
 import { backoffOf } from "../declaration.ts";
 import { duplicate } from "../../core/outcome.ts";
@@ -93,9 +93,16 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     if (!current || current.pausedAtMs !== null) return [];
     await context.due.catchUp();
     const request = { queueId: queue.id, count, ownerId: deps.processId(), visibilitySeconds: null };
-    if (options.globalConcurrency !== undefined)
-      return claimCapped(context.database, request, options.globalConcurrency, queue.fifo);
-    return queue.fifo ? claimFifoMessages(context.database, request) : claim({ ...request, bundled });
+    const cap = options.globalConcurrency;
+    if (cap === undefined && !queue.fifo) return claim({ ...request, bundled });
+    const claimed =
+      cap === undefined
+        ? await claimFifoMessages(context.database, request)
+        : await claimCapped(context.database, request, cap, queue.fifo);
+    tellClaimed(context, queue.id, claimed);
+    // What ended instead had stood in front of others, which are worth another look.
+    if (claimed.dead + claimed.expired > 0) context.waker.wake(readyKey(queue.id));
+    return claimed.messages;
   }
 
   /** One round: claims what there is room for; answers whether as many came, so that there may be more. */

@@ -20,7 +20,7 @@ const transitionsOf = ({ history }: { history: { transition: string }[] }) =>
   history.map(({ transition }) => transition);
 
 describe("E-11 a case", () => {
-  test("goes through its nine steps to ACTIVE, each once, with number, notice and receipt", async () => {
+  test("V-13 G-31 goes through its nine steps to ACTIVE, each once, with number, notice and receipt", async () => {
     const caseId = await house.open();
     await waitsAt(caseId, "NEEDS_APPROVAL");
     expect((await house.decide(caseId, "approve")).body).toMatchObject({
@@ -51,6 +51,29 @@ describe("E-11 a case", () => {
       "sendNotice",
       "activate",
     ]);
+    // One row of the audit and, after the commit, one line of the log for each.
+    expect(shown.history[1]).toMatchObject({
+      transition: "reserveNumber",
+      from: "DRAFT",
+      to: "NUMBER_RESERVED",
+      actor: "CaseActivation ReserveCaseNumber",
+      at: expect.any(String),
+    });
+    const steps = house.log.filter((line) => line.event === "workflow.step" && line.caseId === caseId);
+    expect(steps.map(({ toStatus }) => toStatus)).toContain("NOTICE_SENT");
+    expect(steps[0]).toMatchObject({
+      level: 30,
+      msg: "ReserveCaseNumber succeeded",
+      workflowName: "CaseActivation",
+      executionId: end.arn,
+      stateName: "ReserveCaseNumber",
+      commandId: expect.any(String),
+      fromStatus: "DRAFT",
+      toStatus: "NUMBER_RESERVED",
+      idempotencyKey: expect.stringContaining("ReserveCaseNumber"),
+      correlationId: expect.any(String),
+      durationMs: expect.any(Number),
+    });
     expect(shown.notice).toEqual({ noticeId: `NOTICE-${caseId}`, deliveryStatus: "ACKNOWLEDGED" });
     expect(await reservationOf(caseId)).toEqual(["confirmed"]);
     const letters = await house.query("select posts from post.letter where key = $1", [`NOTICE-${caseId}`]);

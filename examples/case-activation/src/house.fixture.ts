@@ -8,10 +8,13 @@ import { makePostOffice } from "./post-office.ts";
 import { makeServer } from "./server.ts";
 import { migrate } from "./store.ts";
 import pg from "pg";
+import pino from "pino";
 
 export interface House extends AsyncDisposable {
   readonly kit: TestPlatform;
   readonly server: FastifyInstance;
+  /** What was logged. */
+  readonly log: readonly Record<string, unknown>[];
   query(text: string, values?: unknown[]): Promise<any[]>;
   /** A request to the API, as that person. */
   call(
@@ -64,7 +67,9 @@ export async function openHouse({
   app = cases,
 }: { receipts?: boolean; app?: AppDefinition } = {}): Promise<House> {
   const { url, drop } = await makeDatabase();
-  const kit = await testPlatform({ databaseUrl: url, schema: "tuntas" });
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const kit = await testPlatform({ databaseUrl: url, schema: "tuntas", log });
   await migrate(kit.platform.database);
   let apiUrl: string | undefined;
   const office = await makePostOffice({ database: kit.platform.database, receiptsUrl: () => apiUrl });
@@ -79,6 +84,7 @@ export async function openHouse({
   const house: House = {
     kit,
     server,
+    log: lines,
     query: async (text, values = []) => (await client.query(text, values)).rows,
     async call(method, path, body, person = "ana") {
       const roles = person.startsWith("sup")

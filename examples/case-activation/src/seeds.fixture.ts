@@ -3,10 +3,10 @@
 import { app, task, workflow } from "tuntas";
 import { confirm } from "tuntas/ledger";
 import { approval } from "tuntas/workflow";
-import { caseOf, transition } from "./store.ts";
+import { caseOf } from "./store.ts";
 import { supervisorApproval } from "./tasks/approval.ts";
 import { checkDuplicates, duplicateChecker } from "./tasks/duplicates.ts";
-import { actorOf, caseIds } from "./tasks/ids.ts";
+import { caseIds, move } from "./tasks/ids.ts";
 import { NoNumberAvailable, reserveCaseNumber } from "./tasks/steps.ts";
 
 const document = (name: string): URL => new URL(`../seeds/${name}.asl.json`, import.meta.url);
@@ -37,7 +37,7 @@ const requestShort = approval({
   input: caseIds,
   async request({ caseId }, ctx) {
     const { requestedBy, reservationId } = await caseOf(ctx.tx, caseId);
-    await transition(ctx.tx, { caseId, name: "requestShortApproval" }, { actor: actorOf(ctx) });
+    await move(ctx, { caseId, name: "requestShortApproval" });
     return {
       subject: caseId,
       requestedBy,
@@ -54,7 +54,7 @@ const activateShort = task({
   input: caseIds,
   idempotent: true,
   async handle({ caseId }, ctx) {
-    await transition(ctx.tx, { caseId, name: "activateShort" }, { actor: actorOf(ctx) });
+    await move(ctx, { caseId, name: "activateShort" });
     await confirm(ctx.tx, (await caseOf(ctx.tx, caseId)).reservationId!);
     return { caseId, finalStatus: "ACTIVE" };
   },

@@ -61,23 +61,31 @@ const move = `with moved as (
     returning case_id, version
   ), before as (select status from cases.cases where case_id = $1)
   insert into cases.case_audit (case_id, version, transition, from_status, to_status, actor, reason)
-  select m.case_id, m.version, $4, b.status, $2, $5, $6 from moved m, before b returning version`;
+  select m.case_id, m.version, $4, b.status, $2, $5, $6 from moved m, before b
+  returning from_status as "fromStatus", (select command_id from cases.command where case_id = $1 limit 1) as "commandId"`;
+
+export interface Moved {
+  readonly caseId: string;
+  readonly commandId: string;
+  readonly fromStatus: Status;
+  readonly toStatus: Status;
+}
 
 /**
- * Moves the case, guarded by its status, with its audit row. True where it moved, false where it was so already. Errors:
- * CaseOver, InvalidTransition.
+ * Moves the case, guarded by its status, with its audit row; undefined where it was so already. Errors: CaseOver,
+ * InvalidTransition.
  */
 export async function transition(
   tx: Tx,
   { caseId, name }: { readonly caseId: string; readonly name: TransitionName },
   { actor, reason }: Change,
-): Promise<boolean> {
+): Promise<Moved | undefined> {
   const { from, to } = transitions[name];
-  const { rowCount } = await tx.query(move, [caseId, to, from, name, actor, reason ?? null]);
-  if (rowCount === 1) return true;
+  const { rows } = await tx.query(move, [caseId, to, from, name, actor, reason ?? null]);
+  if (rows[0]) return { caseId, toStatus: to, ...(rows[0] as Pick<Moved, "fromStatus" | "commandId">) };
   const { status } = await caseOf(tx, caseId);
   const verdict = guard(name, status);
-  if (verdict === "was so already") return false;
+  if (verdict === "was so already") return undefined;
   const message = `${caseId}: ${name} expects ${from.join(" or ")}, got ${status}`;
   throw verdict === "over" ? new CaseOver(message) : new InvalidTransition(message);
 }

@@ -31,6 +31,11 @@ export interface TaskContext {
   readonly signal: AbortSignal;
   /** Carries execution, state and correlation id. */
   readonly log: Log;
+  /**
+   * Facts for the one line that is logged of this step after its commit (event `workflow.step`, beside workflow, execution,
+   * state, attempt, outcome and duration): `note({ caseId, fromStatus, toStatus })`. Without a note nothing is logged.
+   */
+  note(facts: Readonly<Record<string, unknown>>): void;
   /** Says that the work goes on; a state with HeartbeatSeconds fails without it. */
   heartbeat(): void;
   readonly execution: { readonly arn: string; readonly name: string; readonly startedAt: string };

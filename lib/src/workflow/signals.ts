@@ -27,6 +27,8 @@ export const workflowSignals = signals({
       task: "the handler's name",
       state: "the state that called it",
       arn: "the execution",
+      outcome: "succeeded or failed",
+      error: "the error's name; empty where it succeeded",
       durationMs: "how long the handler took",
     },
   },
@@ -67,7 +69,13 @@ export const workflowMetrics = metrics({
   tuntas_workflow_attempt_seconds: {
     kind: "histogram",
     meaning: "How long the handlers of tasks took.",
-    labels: ["workflow", "task"],
+    labels: ["workflow", "state"],
+    from: [{ signal: "workflow.attempt" }],
+  },
+  tuntas_workflow_attempts_total: {
+    kind: "counter",
+    meaning: "Attempts at tasks by state, outcome and the error's name; a Retry makes a further one.",
+    labels: ["workflow", "state", "outcome", "error"],
     from: [{ signal: "workflow.attempt" }],
   },
   tuntas_workflow_taken_over_total: {

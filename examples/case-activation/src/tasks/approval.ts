@@ -2,14 +2,14 @@
 // decision; a grave case needs two supervisors. Whoever asked never signs.
 import { approval } from "tuntas/workflow";
 import { caseOf, transition } from "../store.ts";
-import { actorOf, caseIds } from "./ids.ts";
+import { caseIds, move } from "./ids.ts";
 
 export const supervisorApproval = approval({
   input: caseIds,
   async request({ caseId }, ctx) {
     const { tx } = ctx;
     const found = await caseOf(tx, caseId);
-    await transition(tx, { caseId, name: "requestApproval" }, { actor: actorOf(ctx) });
+    await move(ctx, { caseId, name: "requestApproval" });
     const { partyName, jurisdiction, severity, caseNumber, duplicates, requestedBy, reservationId } = found;
     return {
       subject: caseId,

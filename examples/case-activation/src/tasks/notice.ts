@@ -9,10 +9,9 @@ import {
   findNotice,
   generateNotice as writeNotice,
   markSent,
-  transition,
 } from "../store.ts";
 import { askPost, postLetter, type Letter } from "../post.ts";
-import { actorOf, caseIds } from "./ids.ts";
+import { caseIds, move } from "./ids.ts";
 
 export const post = provider({
   name: "post",
@@ -28,7 +27,7 @@ export const generateNotice = task({
   idempotent: true,
   async handle({ caseId }, ctx) {
     const { reservationId } = await caseOf(ctx.tx, caseId);
-    await transition(ctx.tx, { caseId, name: "generateNotice" }, { actor: actorOf(ctx) });
+    await move(ctx, { caseId, name: "generateNotice" });
     await writeNotice(ctx.tx, { noticeId: `NOTICE-${caseId}`, caseId });
     await renew(ctx.tx, reservationId!, holdsFor);
   },
@@ -53,7 +52,7 @@ export const sendNotice = task({
       ({ key, signal }) => postLetter(key, signal),
     );
     await markSent(ctx.tx, noticeId, reference!);
-    await transition(ctx.tx, { caseId, name: "sendNotice" }, { actor: actorOf(ctx) });
+    await move(ctx, { caseId, name: "sendNotice" });
   },
 });
 
@@ -75,7 +74,7 @@ export const markActive = task({
   idempotent: true,
   async handle({ caseId }, ctx) {
     const { tx } = ctx;
-    await transition(tx, { caseId, name: "activate" }, { actor: actorOf(ctx) });
+    await move(ctx, { caseId, name: "activate" });
     const { status, caseNumber, reservationId } = await caseOf(tx, caseId);
     await confirm(tx, reservationId!);
     const { noticeId, deliveryStatus } = (await findNotice(tx, caseId))!;

@@ -8,10 +8,9 @@ import {
   isCompetent,
   keepNumber,
   nextCaseNumber,
-  transition,
   type Tx,
 } from "../store.ts";
-import { actorOf, caseIds } from "./ids.ts";
+import { caseIds, move } from "./ids.ts";
 
 /** No number could be had. */
 export class NoNumberAvailable extends Error {
@@ -38,7 +37,7 @@ export const reserveCaseNumber = task({
     });
     if (answer.status === "conflict") throw new NoNumberAvailable(`${caseNumber} is taken`);
     await keepNumber(tx, { caseId, caseNumber, reservationId: answer.reservation.id });
-    await transition(tx, { caseId, name: "reserveNumber" }, { actor: actorOf(ctx) });
+    await move(ctx, { caseId, name: "reserveNumber" });
     return { caseNumber };
   },
 });
@@ -50,11 +49,7 @@ export const validateJurisdiction = task({
     const { jurisdiction } = await caseOf(ctx.tx, caseId);
     const competent = await isCompetent(ctx.tx, jurisdiction);
     const name = competent ? "validateJurisdiction" : "rejectJurisdiction";
-    await transition(
-      ctx.tx,
-      { caseId, name },
-      { actor: actorOf(ctx), reason: `jurisdiction ${jurisdiction}` },
-    );
+    await move(ctx, { caseId, name, reason: `jurisdiction ${jurisdiction}` });
     return { competent };
   },
 });
@@ -63,8 +58,7 @@ export const reviewDuplicates = task({
   input: caseIds,
   idempotent: true,
   async handle({ caseId }, ctx) {
-    const change = { actor: actorOf(ctx), reason: "the duplicate check did not end in time" };
-    await transition(ctx.tx, { caseId, name: "needReview" }, change);
+    await move(ctx, { caseId, name: "needReview", reason: "the duplicate check did not end in time" });
     return { status: "UNKNOWN" };
   },
 });
@@ -89,7 +83,7 @@ export const cleanUp = task({
   idempotent: true,
   async handle({ caseId }, ctx) {
     const { status } = await caseOf(ctx.tx, caseId);
-    if (status !== "EXPIRED") await transition(ctx.tx, { caseId, name: "cancel" }, { actor: actorOf(ctx) });
+    if (status !== "EXPIRED") await move(ctx, { caseId, name: "cancel" });
     await giveBack(ctx.tx, caseId);
     return outcomeOf(ctx.tx, caseId);
   },
@@ -99,11 +93,7 @@ export const expireCase = task({
   input: caseIds,
   idempotent: true,
   async handle({ caseId }, ctx) {
-    await transition(
-      ctx.tx,
-      { caseId, name: "expire" },
-      { actor: actorOf(ctx), reason: "nobody answered in time" },
-    );
+    await move(ctx, { caseId, name: "expire", reason: "nobody answered in time" });
     await giveBack(ctx.tx, caseId);
     return outcomeOf(ctx.tx, caseId);
   },

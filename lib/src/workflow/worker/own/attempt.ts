@@ -13,13 +13,13 @@ import { isConnectionLost, isTransient } from "../../../pg/faults.ts";
 import { requestHash } from "../../../ledger/index.ts";
 import { workflowErrors } from "../../contract.ts";
 import type { TaskDefinition } from "../../declaration.ts";
-import { functionOf, isInvoke } from "../../definition/functions.ts";
-import { workflowSignals } from "../../signals.ts";
+import { isInvoke } from "../../definition/functions.ts";
 import { findRecord, type Advance, type StepRecord } from "../../store/advance.ts";
 import type { Dispatched, DispatchOptions } from "../engine/index.ts";
 import { commitOwn, type Step, type StepEnding, type StepWriter } from "./commits.ts";
 import { OwnContext, visitKey } from "./context.ts";
 import { failureOf, ofOutcome, type TaskFailure } from "./failure.ts";
+import { report } from "./report.ts";
 
 export interface Job {
   readonly executionId: string;
@@ -106,7 +106,7 @@ const enveloped = ({ resource }: StartTask, output: Json): Json =>
 
 const isDuplicate = (cause: unknown): boolean => (cause as { code?: unknown }).code === "23505";
 
-type Called =
+export type Called =
   | { readonly value: unknown }
   | { readonly thrown: unknown }
   /** It took too long, or is nobody's business any more. */
@@ -180,19 +180,9 @@ export class Attempt {
     const durationMs = performance.now() - begunMs;
     context.end();
     const result = await this.#settle(context, called);
-    if (result === "settled" && called !== "abandoned") this.#publish(durationMs);
+    if (result === "settled" && called !== "abandoned")
+      report({ job: this.job, context, called, durationMs });
     return result !== "settled" && this.#mayRedo(context, result, redos);
-  }
-
-  #publish(durationMs: number): void {
-    const { execution, task } = this.job;
-    workflowSignals.publish("workflow.attempt", {
-      workflow: execution.machineName,
-      task: functionOf(task.resource, task.input) ?? task.stateName,
-      state: task.stateName,
-      arn: execution.id,
-      durationMs,
-    });
   }
 
   async #mayRedo(context: OwnContext, { again }: Again, redos: number): Promise<boolean> {

@@ -28,6 +28,7 @@ export const visitKey = ({ id }: ExecutionIdentity, { stateName, entry }: StartT
 export class OwnContext implements TaskContext {
   readonly writes: Write[] = [];
   transaction: HandlerTransaction | undefined;
+  noted: Readonly<Record<string, unknown>> | undefined;
   readonly #parts: ContextParts;
   #controller: AbortController | undefined;
   #reason: unknown;
@@ -74,6 +75,10 @@ export class OwnContext implements TaskContext {
       stateName: task.stateName,
       correlationId: this.correlationId,
     });
+  }
+
+  note(facts: Readonly<Record<string, unknown>>): void {
+    this.noted = { ...this.noted, ...facts };
   }
 
   heartbeat(): void {

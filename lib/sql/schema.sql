@@ -1115,6 +1115,26 @@ AS $function$
   $function$
 ;
 
+CREATE OR REPLACE FUNCTION tuntas.end_message(of_queue integer, ended bigint, owned bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  received integer;
+begin
+  delete from tuntas.in_flight where queue_id = of_queue and id = ended and fence = owned
+    returning receives into received;
+  if not found then
+    raise division_by_zero using message = 'the message belongs to another owner';
+  end if;
+  delete from tuntas.message where id = ended;
+  if received > 1 then
+    delete from tuntas.failure where id = ended;
+  end if;
+end $function$
+;
+
 CREATE OR REPLACE FUNCTION tuntas.forget_entity_locks(n integer)
  RETURNS void
  LANGUAGE plpgsql

@@ -7,8 +7,10 @@ import { openDatabase } from "../../dist/pg/database.js";
 export function stepping(killAt) {
   let step = 0;
 
-  function at(name) {
+  /** `last` is still done by the one that dies here. */
+  function at(name, last) {
     if (step++ !== killAt) return;
+    last?.();
     writeSync(1, name);
     process.kill(process.pid, "SIGKILL");
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
@@ -43,20 +45,34 @@ export function stepping(killAt) {
 
 /**
  * Makes a step of every write to one of the tables, and of every commit of such writes, whoever in the process sends it:
- * for scripts that run a whole platform.
+ * for scripts that run a whole platform. Of statements that go out together, whoever dies has sent those before.
  */
 export function watchWrites(Client, at, tables) {
   const write = new RegExp(`(insert into|update|delete from) [\\w"]+\\.(${tables.join("|")})\\b`);
   const wrote = new WeakSet();
   const { query } = Client.prototype;
-  Client.prototype.query = function (config, ...rest) {
-    const text = typeof config === "string" ? config : (config?.text ?? "");
+
+  function look(client, text, last) {
     const found = write.exec(text);
     if (found) {
-      at(`before ${found[1]} ${found[2]}`);
-      wrote.add(this);
+      at(`before ${found[1]} ${found[2]}`, last);
+      wrote.add(client);
     }
-    if (text === "commit" && wrote.delete(this)) at("before commit");
+    if (text === "commit" && wrote.delete(client)) at("before commit", last);
+  }
+
+  function sendPart(client, burst, count) {
+    burst.statements = burst.statements.slice(0, count);
+    query.call(client, burst);
+    const { stream } = client.connection;
+    while (stream.writableCorked > 0) stream.uncork();
+  }
+
+  Client.prototype.query = function (config, ...rest) {
+    const { statements } = config ?? {};
+    if (statements)
+      statements.forEach(({ text }, index) => look(this, text, () => sendPart(this, config, index)));
+    else look(this, typeof config === "string" ? config : (config?.text ?? ""));
     return query.call(this, config, ...rest);
   };
 }

@@ -6,6 +6,8 @@ import pg from "pg";
 import type { Queryable, Row, Sql, Statement, Tx } from "./contract.ts";
 import { pgErrors } from "./contract.ts";
 import { isConnectionLost, toCoded } from "./faults.ts";
+import { makeLender, type Lender } from "./lease.ts";
+import { makeNames, type Names } from "./names.ts";
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -29,10 +31,14 @@ export interface Database extends Sql {
   readonly connectionsMax: number;
   /** A connection for a handler's own transaction; waits until one of the pool is free. */
   handlerClient(): Promise<pg.PoolClient>;
+  /** Such connections for transactions that follow one another closely. */
+  readonly lender: Lender;
   /** A connection of its own, outside the pools (LISTEN, heartbeat). */
   dedicatedClient(): Promise<pg.Client>;
   /** The statement as this database runs it: in its schema, prepared unless a pooler stands between. */
   prepare(statement: Statement): { name?: string; text: string };
+  /** Names for statements of others; nothing has one where a pooler stands between. */
+  readonly names: Names;
   close(): Promise<void>;
 }
 
@@ -57,9 +63,11 @@ const engineSettings = `${Object.entries(planner)
   .join(" ")} -c lock_timeout=5000`;
 
 /** Has the rest of a transaction on a handler's connection planned as our own sessions plan. */
-export const pinPlanner = `select ${Object.entries(planner)
-  .map(([name, value]) => `set_config('${name}', '${value}', true)`)
-  .join(", ")}`;
+export const pinPlanner = statement(
+  `select ${Object.entries(planner)
+    .map(([name, value]) => `set_config('${name}', '${value}', true)`)
+    .join(", ")}`,
+);
 
 const sessionSettings =
   "-c client_connection_check_interval=1000 -c idle_in_transaction_session_timeout=60000";
@@ -117,26 +125,7 @@ async function inspectPatiently(options: DatabaseOptions): ReturnType<typeof ins
   }
 }
 
-interface Wire {
-  readonly connection: { readonly stream: { cork(): void; uncork(): void; destroy(): void } };
-}
-
-/** Lets every statement that `ask` asks for go out in one write to the socket instead of one each. */
-export function inOneWrite<T>(client: pg.PoolClient, ask: () => T): T {
-  const { stream } = (client as unknown as Wire).connection;
-  stream.cork();
-  try {
-    return ask();
-  } finally {
-    stream.uncork();
-  }
-}
-
-/** Closes a connection that may be in the middle of a statement; the pool would wait for its end. */
-export function dropClient(client: pg.PoolClient): void {
-  (client as unknown as Wire).connection.stream.destroy();
-  client.release(true);
-}
+const nameless: Names = { of: () => undefined, renew: () => undefined };
 
 async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
   try {
@@ -217,6 +206,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     connectionsMax: connectionsMax.engine + connectionsMax.handlers,
     onConnectionLost: (handler) => void lostHandlers.push(handler),
     prepare,
+    names: pooled ? nameless : makeNames(),
     async run<R extends Row>(wanted: Statement, values: readonly unknown[] = []) {
       try {
         return await runOn<R>(engine as unknown as pg.ClientBase, wanted, values);
@@ -239,6 +229,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       handlers.connect().catch((cause) => {
         throw toCoded(cause);
       }),
+    lender: makeLender(handlers, !pooled),
     async dedicatedClient() {
       const client = new pg.Client(clientConfig(options, pooled ? "" : sessionSettings));
       client.on("error", () => undefined); // whoever uses it is told by its statement's failure, or by "end"

@@ -33,8 +33,17 @@ export function isConnectionLost(cause: unknown): boolean {
   );
 }
 
-/** Serialization failure, deadlock or lock timeout: the same transaction may succeed if run again. */
-export const isCollision = (cause: unknown): boolean => ["40001", "40P01", "55P03"].includes(sqlState(cause));
+/** The session is in a transaction that has failed, in which nothing runs before it is rolled back. */
+export const isAborted = (cause: unknown): boolean => sqlState(cause) === "25P02";
+
+/** A prepared statement whose rows have another shape since somebody altered its table; parsed anew it works again. */
+export const isStalePlan = (cause: unknown): boolean =>
+  sqlState(cause) === "0A000" &&
+  (driverError(cause) as { routine?: unknown }).routine === "RevalidateCachedQuery";
+
+/** Serialization failure, deadlock, lock timeout or a stale plan: the same transaction may succeed if run again. */
+export const isCollision = (cause: unknown): boolean =>
+  ["40001", "40P01", "55P03"].includes(sqlState(cause)) || isStalePlan(cause);
 
 /** Out of disk, memory, connections: the statement was fine. */
 export const isExhausted = (cause: unknown): boolean => sqlState(cause).startsWith("53");

@@ -1,21 +1,24 @@
-// A handler's own transaction, on a connection of its own. It opens at the first statement, together with what its owner
-// wants to know first; it ends with the owner's closing statements and the commit, sent together, so that the handler's
-// writes and what became of its work are one commit.
-import type { PoolClient, QueryResult } from "pg";
+// A handler's own transaction, on a connection of its own. It takes two round trips beside the handler's own: what its
+// owner wants to know first goes out with the begin and the handler's first statement; the owner's closing statements go
+// out with the commit, so that the handler's writes and what became of its work are one commit.
+import type { QueryResult } from "pg";
+import { burst, type BurstAnswer, type BurstStatement } from "../../pg/burst.ts";
 import type { Queryable, Statement } from "../../pg/contract.ts";
-import { dropClient, inOneWrite, type Database } from "../../pg/database.ts";
-import { isConnectionLost } from "../../pg/faults.ts";
+import type { Database } from "../../pg/database.ts";
+import { isAborted, isConnectionLost, isStalePlan } from "../../pg/faults.ts";
 import { inSchema } from "../../pg/join.ts";
+import type { Lease } from "../../pg/lease.ts";
+import { asStatement, textOf } from "./asked.ts";
+import { beginning, committing, forgetLimits } from "./begin.ts";
 import { handlerErrors, type HandlerTx } from "./contract.ts";
-import { isTransactionControl } from "./control.ts";
+import { inspect } from "./control.ts";
 
 export interface Prepared {
   readonly statement: Statement;
   readonly values: readonly unknown[];
+  /** What it means that it failed, where that is more than its error says. */
+  readonly meaning?: (cause: unknown) => unknown;
 }
-
-/** Runs one of our statements in the transaction. */
-export type Run = (call: Prepared) => Promise<QueryResult>;
 
 export interface HandlerTransaction {
   readonly tx: HandlerTx;
@@ -25,7 +28,7 @@ export interface HandlerTransaction {
    * Sends the closing statements with the commit, and rejects with the first failure; nothing was written then, unless
    * the connection was lost, which leaves it unknown.
    */
-  commit(closing: (run: Run) => readonly Promise<unknown>[]): Promise<void>;
+  commit(closing: readonly Prepared[]): Promise<void>;
   rollback(): Promise<void>;
 }
 
@@ -34,19 +37,9 @@ export interface TransactionOptions {
   readonly timeoutMs: number;
   /** What must be done, and committed, before the transaction begins. */
   readonly before?: () => Promise<unknown>;
-  /** Sent between the begin and the handler's first statement; to keep that from running it must raise in the database. */
-  readonly opening?: (run: Run) => Promise<unknown>;
+  /** Sent between the begin and the handler's first statement; to keep that from running they must raise in the database. */
+  readonly opening?: readonly Prepared[];
 }
-
-/**
- * Nothing waits inside the database without limit: a second owner of one key finds out within 3 s, and no statement
- * outlives the time that its attempt has.
- */
-export const beginText = (timeoutMs: number): string =>
-  `begin; set local lock_timeout = '3s'; set local statement_timeout = ${timeoutMsOf(timeoutMs)}`;
-
-/** A timeout as PostgreSQL takes it. */
-export const timeoutMsOf = (timeoutMs: number): number => Math.min(Math.ceil(timeoutMs), 2 ** 31 - 1);
 
 const rollbackMs = 500;
 const divisionByZero = "22012";
@@ -57,75 +50,101 @@ export class FenceLost extends Error {
 }
 
 /** A closing statement that divides by zero where its fence is lost, which fails the transaction with it. */
-export const fenced = <T>(sent: Promise<T>): Promise<T> =>
-  sent.catch((cause: unknown) => {
-    throw (cause as { code?: unknown }).code === divisionByZero ? new FenceLost() : cause;
+export const fenced = (call: Prepared): Prepared => ({
+  ...call,
+  meaning: (cause) => ((cause as { code?: unknown }).code === divisionByZero ? new FenceLost() : cause),
+});
+
+/** A transaction that has begun, with the answer to what the handler asked first. */
+interface Opened {
+  readonly lease: Lease;
+  readonly first: BurstAnswer;
+  /** To be called after the commit. */
+  readonly committed: () => void;
+}
+
+export function openTransaction(options: TransactionOptions): HandlerTransaction {
+  const { database, timeoutMs, opening = [] } = options;
+  let lease: Lease | undefined;
+  let connected: Promise<Lease> | undefined;
+  let opened: Promise<Opened> | undefined;
+  let closed = false;
+
+  const bound = ({ statement, values }: Prepared): BurstStatement => ({
+    ...database.prepare(statement),
+    values,
   });
 
-export function openTransaction({
-  database,
-  timeoutMs,
-  before,
-  opening,
-}: TransactionOptions): HandlerTransaction {
-  let client: PoolClient | undefined;
-  let closed = false;
-  let opened: Promise<PoolClient> | undefined;
-
-  const runOn =
-    (on: PoolClient): Run =>
-    ({ statement, values }) =>
-      on.query({ ...database.prepare(statement), values: values as unknown[] });
-
-  /** Begins the transaction; what the handler asks first goes out in the same write. */
-  async function open(first?: (on: PoolClient) => Promise<QueryResult>): Promise<PoolClient> {
-    if (before) await before();
-    client = await database.handlerClient();
-    const on = client;
-    const [begun, known, asked] = inOneWrite(
-      on,
-      () => [on.query(beginText(timeoutMs)), opening?.(runOn(on)), first?.(on)] as const,
-    );
-    asked?.catch(() => undefined); // whoever asked hears of it
-    await Promise.all([begun, known]);
-    return on;
+  async function connect(): Promise<Lease> {
+    await options.before?.();
+    return (lease = await database.lender.borrow());
   }
 
-  function refuse(text: unknown): void {
-    if (closed) throw handlerErrors.error("TUNTAS_TX_CLOSED", "ctx.tx was used after its attempt had ended");
-    if (typeof text === "string" && isTransactionControl(text)) {
-      throw handlerErrors.error(
-        "TUNTAS_TX_CONTROL",
-        `ctx.tx refuses transaction control, got ${JSON.stringify(text.slice(0, 60))}`,
-      );
+  /** Begins the transaction, and asks what the handler asks first in the same round trip. */
+  async function open(asked: readonly BurstStatement[]): Promise<Opened> {
+    const taken = await (connected = connect());
+    const { client } = taken;
+    const { statements: begun, committed } = beginning(database, client, timeoutMs);
+    forgetLimits(client, asked);
+    const statements = [...begun, ...opening.map(bound), ...asked];
+    let first = await burst(client, statements);
+    // Whoever had the connection before has failed, and left it in a transaction that is aborted.
+    if (taken.before && first.failure?.at === 0 && isAborted(first.failure.cause) && !closed) {
+      client.query("rollback").catch(() => undefined);
+      first = await burst(client, statements);
     }
+    const { failure } = first;
+    if (!failure || failure.at >= begun.length + opening.length) return { lease: taken, first, committed };
+    throw opening[failure.at - begun.length]?.meaning?.(failure.cause) ?? failure.cause;
   }
 
-  async function query(first: unknown, values?: unknown[]) {
-    refuse(typeof first === "string" ? first : (first as { text?: unknown } | null)?.text);
-    const ask = (on: PoolClient) =>
-      on.query(first as never, values as never) as unknown as Promise<QueryResult>;
-    if (opened) return ask(await opened);
-    let answer: Promise<QueryResult> | undefined;
-    opened = open((on) => (answer = ask(on)));
-    await opened;
-    return answer!;
+  function refuse(text: string | undefined): void {
+    if (closed) throw handlerErrors.error("TUNTAS_TX_CLOSED", "ctx.tx was used after its attempt had ended");
+    if (text === undefined || !inspect(text).controls) return;
+    throw handlerErrors.error(
+      "TUNTAS_TX_CONTROL",
+      `ctx.tx refuses transaction control, got ${JSON.stringify(text.slice(0, 60))}`,
+    );
+  }
+
+  function resultOf({ failure, results }: BurstAnswer, text: string): QueryResult {
+    if (!failure) return results[0]!;
+    const { cause } = failure;
+    if (isStalePlan(cause)) database.names.renew(text);
+    // Else the trace would lead to the socket instead of the handler.
+    if (cause instanceof Error) Error.captureStackTrace(cause);
+    throw cause;
+  }
+
+  async function query(given: unknown, values?: unknown[]): Promise<QueryResult> {
+    const text = textOf(given);
+    refuse(text);
+    const asked = asStatement(given, values, database.names);
+    const isFirst = opened === undefined;
+    const { lease: on, first } = await (opened ??= open(asked ? [asked] : []));
+    if (asked && isFirst) return resultOf(first, asked.text);
+    refuse(text); // its attempt may have ended while it waited, and the connection may be another's
+    if (text !== undefined) forgetLimits(on.client, [{ text }]);
+    if (asked) return resultOf(await burst(on.client, [asked]), asked.text);
+    return (await on.client.query(given as never, values as never)) as unknown as QueryResult;
   }
 
   function release(broken: boolean): void {
-    if (broken && client) dropClient(client);
-    else client?.release();
-    client = undefined;
+    lease?.release(broken);
+    lease = undefined;
   }
 
   async function rollback(): Promise<void> {
     closed = true;
-    // A rollback before it had opened: wait for the opening, or its connection would stay out for ever.
-    await opened?.catch(() => undefined);
-    if (!client) return;
+    // A rollback before it had a connection: wait for that, or it would stay out for ever.
+    await connected?.catch(() => undefined);
+    // The end of the transaction before may be under way: to cut that off would leave its owner in doubt.
+    await lease?.before;
+    // Whoever has the connection by now begins anew.
+    if (!lease?.keep()) return;
     // A statement may still be running (the handler timed out in it): then the connection is dropped, not awaited.
     const ended = await Promise.race([
-      client.query("rollback").then(
+      lease.client.query("rollback").then(
         () => true,
         () => false,
       ),
@@ -134,13 +153,12 @@ export function openTransaction({
     release(!ended);
   }
 
-  async function close(on: PoolClient, closing: (run: Run) => readonly Promise<unknown>[]): Promise<void> {
-    const sent = inOneWrite(on, () => [...closing(runOn(on)), on.query("commit")]);
-    const results = await Promise.allSettled(sent);
-    for (const result of results) if (result.status === "rejected") throw result.reason;
+  async function close({ lease: on, committed }: Opened, closing: readonly Prepared[]): Promise<void> {
+    const { command, failure } = await on.end([...closing.map(bound), committing(database)]);
+    if (failure) throw closing[failure.at]?.meaning?.(failure.cause) ?? failure.cause;
     // A transaction that had failed answers COMMIT with ROLLBACK.
-    const last = results.at(-1) as PromiseFulfilledResult<QueryResult>;
-    if (last.value.command !== "COMMIT") throw new Error("the transaction had failed before its commit");
+    if (command !== "COMMIT") throw new Error("the transaction had failed before its commit");
+    committed();
   }
 
   return {
@@ -149,9 +167,9 @@ export function openTransaction({
     rollback,
     async commit(closing) {
       try {
-        const on = await (opened ??= open());
+        const begun = await (opened ??= open([]));
         closed = true;
-        await close(on, closing);
+        await close(begun, closing);
         release(false);
       } catch (cause) {
         if (isConnectionLost(cause)) release(true);

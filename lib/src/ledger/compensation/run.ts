@@ -76,8 +76,8 @@ async function attempt(database: Database, row: Claimed, { options }: Compensati
   const context = new Undoing(database, row, toMs(options.timeout ?? timeoutDefault));
   try {
     await within(context.signal, async () => options.undo(JSON.parse(row.input), context));
-    await context.transaction.commit((run) => [
-      fenced(run({ statement: store.finishCompensation, values: [row.id, row.fence] })),
+    await context.transaction.commit([
+      fenced({ statement: store.finishCompensation, values: [row.id, row.fence] }),
     ]);
     return undefined;
   } catch (cause) {

@@ -330,13 +330,7 @@ const loosen = statement(
 export const loosenClaims = (sql: Runner, items: readonly Claim[]) =>
   sql.run<Row>(loosen, [items.map((item) => item.fence), items.map((item) => item.id)]);
 
-const endInTransaction = statement(
-  `with gone as (
-     delete from tuntas.in_flight where queue_id = $1 and id = $2 and fence = $3 returning id, receives
-   ), body as (delete from tuntas.message where id = (select id from gone)),
-   failed as (delete from tuntas.failure where id = (select id from gone where receives > 1))
-   select 1 / (select count(*) from gone) as ended`,
-);
+const endInTransaction = statement(`select tuntas.end_message($1, $2, $3)`);
 
 /**
  * The acknowledgement as the last statement of a handler's own transaction. It raises division_by_zero where the fence

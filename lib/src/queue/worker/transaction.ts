@@ -6,7 +6,6 @@ import {
   FenceLost,
   openTransaction as openAny,
   type Prepared,
-  type Run,
 } from "../../engine/handler/transaction.ts";
 import type { Database } from "../../pg/database.ts";
 import { isCollision, toCoded } from "../../pg/faults.ts";
@@ -47,15 +46,12 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
   const { database, claim, fifo, command, timeoutMs } = parts;
   let refusal: Refusal | undefined;
 
-  async function record(run: Run): Promise<void> {
-    if (!command) return;
-    await run(commandRecord(command)).catch((cause: unknown) => {
-      const { code } = cause as { code?: unknown };
-      if (code === lockTimeout) refusal = "busy";
-      if (code !== divisionByZero) throw cause;
-      refusal = "duplicate";
-      throw new Error("its idempotency key was processed before");
-    });
+  function refused(cause: unknown): unknown {
+    const { code } = cause as { code?: unknown };
+    if (code === lockTimeout) refusal = "busy";
+    if (code !== divisionByZero) return cause;
+    refusal = "duplicate";
+    return new Error("its idempotency key was processed before");
   }
 
   const refresh: readonly Prepared[] =
@@ -63,7 +59,7 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
   const { tx, isOpen, rollback, commit } = openAny({
     database,
     timeoutMs,
-    opening: record,
+    opening: command ? [{ ...commandRecord(command), meaning: refused }] : [],
     ...(claim.bundled && { before: () => loosenClaims(database, [claim]) }),
   });
 
@@ -74,7 +70,7 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
     refusal: () => refusal,
     async commit() {
       try {
-        await commit((run) => [fenced(run(acknowledgement(claim))), ...refresh.map(run)]);
+        await commit([fenced(acknowledgement(claim)), ...refresh]);
         return "committed";
       } catch (cause) {
         if (cause instanceof FenceLost) return "lost";

@@ -6,7 +6,8 @@ import type { PoolClient } from "pg";
 import { coalescer } from "../../core/coalesce.ts";
 import type { Statement } from "../../pg/contract.ts";
 import { runBurst, type BurstStatement } from "../../pg/burst.ts";
-import { dropClient, inOneWrite, pinPlanner, type Database } from "../../pg/database.ts";
+import { pinPlanner, type Database } from "../../pg/database.ts";
+import { dropClient, inOneWrite } from "../../pg/wire.ts";
 import { isConnectionLost, isTransient } from "../../pg/faults.ts";
 import type { Claim, HeldMessage } from "../contract.ts";
 import type { CommandKey } from "../store/command.ts";
@@ -19,7 +20,7 @@ import {
   loosenClaims,
 } from "../store/settle.ts";
 import type { Write } from "../../engine/handler/contract.ts";
-import { beginText, timeoutMsOf } from "../../engine/handler/transaction.ts";
+import { beginning, beginText, committing, forgetLimits } from "../../engine/handler/begin.ts";
 import type { Ending } from "./transaction.ts";
 
 export interface WriteJob {
@@ -63,27 +64,33 @@ export function makeWriter(database: Database) {
     values,
   });
 
+  const named = ({ text, values }: Write): BurstStatement => ({
+    text,
+    values,
+    name: database.names.of(text),
+  });
+
   /** All jobs in one round trip: all are committed, or it rejects. */
   async function together(jobs: readonly WriteJob[]): Promise<void> {
     const commands = jobs.flatMap((job) => job.command ?? []);
     const ended = jobs.map(({ claim: { queueId, id, fence, bundled } }) => ({ queueId, id, fence, bundled }));
     const inGroups = jobs.filter((job) => job.fifo).map((job) => job.claim);
+    const writes = jobs.flatMap((job) => job.writes);
+    const timeoutMs = longestOf(jobs);
     const statements: BurstStatement[] = [
-      { text: "begin" },
-      {
-        text: "select set_config('lock_timeout', '3s', true), set_config('statement_timeout', $1, true)",
-        values: [String(timeoutMsOf(longestOf(jobs)))],
-      },
       ...(commands.length > 0 ? [prepared(recordAll(commands))] : []),
-      ...jobs.flatMap((job) => job.writes),
-      { text: pinPlanner },
+      ...writes.map(named),
+      database.prepare(pinPlanner),
       prepared(acknowledgeAll(ended)),
       ...groupRefreshes(inGroups).map(prepared),
-      { text: "commit" },
+      committing(database),
     ];
     await onClient(async (client) => {
-      const command = await runBurst(client, statements);
+      const { statements: begun, committed: keep } = beginning(database, client, timeoutMs);
+      forgetLimits(client, writes);
+      const command = await runBurst(client, [...begun, ...statements]);
       if (command !== "COMMIT") throw failedBefore();
+      keep();
     });
   }
 

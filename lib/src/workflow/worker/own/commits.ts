@@ -5,15 +5,11 @@
 import type { PoolClient } from "pg";
 import { coalescer } from "../../../core/coalesce.ts";
 import type { Write } from "../../../engine/handler/contract.ts";
-import {
-  beginText,
-  fenced,
-  FenceLost,
-  timeoutMsOf,
-  type HandlerTransaction,
-} from "../../../engine/handler/transaction.ts";
-import { runBurst } from "../../../pg/burst.ts";
-import { dropClient, inOneWrite, statement, type Database } from "../../../pg/database.ts";
+import { beginning, committing, forgetLimits } from "../../../engine/handler/begin.ts";
+import { fenced, FenceLost, type HandlerTransaction } from "../../../engine/handler/transaction.ts";
+import { burst } from "../../../pg/burst.ts";
+import type { Database } from "../../../pg/database.ts";
+import { dropClient } from "../../../pg/wire.ts";
 import { isConnectionLost } from "../../../pg/faults.ts";
 import { advancesOrRaise, type Advance, type StepRecord } from "../../store/advance.ts";
 
@@ -40,7 +36,7 @@ export async function commitOwn(
 ): Promise<StepEnding> {
   try {
     for (const { text, values } of writes) await transaction.tx.query(text, values as unknown[]);
-    await transaction.commit((run) => [fenced(run(advancesOrRaise([step])))]);
+    await transaction.commit([fenced(advancesOrRaise([step]))]);
     return "committed";
   } catch (cause) {
     await transaction.rollback();
@@ -50,75 +46,37 @@ export async function commitOwn(
 
 const stepsMax = 200;
 
-const failedBefore = () => new Error("the shared transaction had failed before its commit");
-
-const longestOf = (steps: readonly WriteStep[]): number => Math.max(...steps.map((step) => step.timeoutMs));
-
-const limits = {
-  name: "tuntas_step_limits",
-  text: "select set_config('lock_timeout', '3s', true), set_config('statement_timeout', $1, true)",
-};
-
 export interface StepWriter {
   add(step: WriteStep): Promise<StepEnding>;
   idle(): Promise<void>;
 }
 
-/** Handlers hand the same few texts over again and again; a session keeps so many of them prepared. */
-const preparedMax = 100;
-
-function makeNames(database: Database) {
-  const names = new Map<string, string>();
-  return (text: string, values: readonly unknown[]) => {
-    const known = names.get(text);
-    if (!known && !database.pooled && names.size < preparedMax) names.set(text, statement(text).name);
-    return { ...(known && { name: known }), text, values: values as unknown[] };
-  };
-}
-
 export function makeStepWriter(database: Database): StepWriter {
-  const asPrepared = makeNames(database);
-  const writesOf = (steps: readonly WriteStep[]) =>
-    steps.flatMap(({ writes }) => writes.map(({ text, values }) => asPrepared(text, values)));
-  // A burst leaves names behind on its session, which behind a transaction pooler is not ours.
-  const isBurst = (steps: readonly WriteStep[]): boolean => steps.length > 1 && !database.pooled;
+  const { names } = database;
 
-  /** All that the steps need in one round trip; whoever fails, nobody knows here. */
-  async function together(client: PoolClient, steps: readonly WriteStep[]): Promise<void> {
-    const { statement: advancing, values } = advancesOrRaise(steps);
-    const limit = String(timeoutMsOf(longestOf(steps)));
-    const command = await runBurst(client, [
-      { text: "begin" },
-      { ...limits, values: [limit] },
-      { ...database.prepare(advancing), values },
-      ...writesOf(steps),
-      { text: "commit" },
-    ]);
-    if (command !== "COMMIT") throw failedBefore();
-  }
-
-  /** The same with an answer for each statement, so that it is known whether the fence failed or a handler's. */
-  async function each(client: PoolClient, steps: readonly WriteStep[]): Promise<void> {
-    const { statement: advancing, values } = advancesOrRaise(steps);
-    const sent = inOneWrite(client, () => [
-      client.query(beginText(longestOf(steps))),
+  async function send(client: PoolClient, steps: readonly WriteStep[]): Promise<void> {
+    const timeoutMs = Math.max(...steps.map((step) => step.timeoutMs));
+    const { statements: begun, committed } = beginning(database, client, timeoutMs);
+    const writes = steps.flatMap((step) => step.writes);
+    forgetLimits(client, writes);
+    const { statement: advancing, values, meaning } = fenced(advancesOrRaise(steps));
+    const { command, failure } = await burst(client, [
+      ...begun,
       // Before the handlers' statements: where a fence is lost, they fail with it, unrun.
-      fenced(client.query({ ...database.prepare(advancing), values: values as unknown[] })),
-      ...writesOf(steps).map((write) => client.query(write)),
-      client.query("commit"),
+      { ...database.prepare(advancing), values },
+      ...writes.map(({ text, values: given }) => ({ text, values: given, name: names.of(text) })),
+      committing(database),
     ]);
-    const results = await Promise.allSettled(sent);
-    const failed = results.find((result) => result.status === "rejected");
-    if (failed) throw failed.reason;
-    const last = results.at(-1) as PromiseFulfilledResult<{ command: string }>;
-    if (last.value.command !== "COMMIT") throw failedBefore();
+    if (failure) throw failure.at === begun.length ? meaning!(failure.cause) : failure.cause;
+    if (command !== "COMMIT") throw new Error("the shared transaction had failed before its commit");
+    committed();
   }
 
   async function transaction(steps: readonly WriteStep[]): Promise<void> {
     const client = await database.handlerClient();
     let broken = true;
     try {
-      await (isBurst(steps) ? together : each)(client, steps);
+      await send(client, steps);
       broken = false;
     } catch (cause) {
       broken = await client.query("rollback").then(

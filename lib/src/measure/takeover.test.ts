@@ -42,12 +42,16 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     await once(second.child, "close");
     const third = await watcher(kit);
     await expect.poll(() => holderOf(kit), patient).toBe(third.id);
+    const lastGap = async () => {
+      const nowMs = await kit.platform.series.nowMs();
+      const gaps = await kit.platform.series.marks({ fromMs: nowMs - 600_000, toMs: nowMs + 1000 });
+      return gaps.at(-1);
+    };
+    await expect.poll(lastGap, patient).toMatchObject({ kind: "gap", subject: "sampling" });
+    const gap = (await lastGap())!;
+    expect(gap.untilMs! - gap.atMs).toBeGreaterThan(50_000);
     third.child.kill("SIGTERM");
     await once(third.child, "close");
-    const nowMs = await kit.platform.series.nowMs();
-    const gaps = await kit.platform.series.marks({ fromMs: nowMs - 600_000, toMs: nowMs + 1000 });
-    expect(gaps.at(-1)).toMatchObject({ kind: "gap", subject: "sampling" });
-    expect(gaps.at(-1)!.untilMs! - gaps.at(-1)!.atMs).toBeGreaterThan(50_000);
   },
 );
 

@@ -3,7 +3,7 @@
 import parsePrometheus from "parse-prometheus-text-format";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { app, queue, start, worker, poison } from "../index.ts";
+import { app, queue, start, task, worker, workflow, poison } from "../index.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
 import { makePrometheus, metricEntries, type Prometheus } from "./index.ts";
 
@@ -85,6 +85,65 @@ test("V-02 V-07: the worker's figures are there, by the queue's name", async () 
   const histogram = (await scrape()).get("tuntas_worker_attempt_seconds")!;
   expect(histogram.type).toBe("HISTOGRAM");
   expect(histogram.metrics[0]).toMatchObject({ buckets: { "+Inf": "3" } });
+});
+
+test("V-05 V-14 V-29 executions by their end, attempts by state and error, retries, durations", async () => {
+  class Away extends Error {}
+  class Broken extends Error {}
+  const end = { End: true, Type: "Task" } as const;
+  const scrapedFlow = workflow("scraped-flow", {
+    definition: {
+      StartAt: "First",
+      States: {
+        First: {
+          ...end,
+          Resource: "first",
+          End: false,
+          Next: "Second",
+          Retry: [{ ErrorEquals: ["Away"], IntervalSeconds: 1, MaxAttempts: 2 }],
+        },
+        Second: { ...end, Resource: "second" },
+      },
+    },
+    tasks: {
+      first: task({
+        idempotent: true,
+        handle: (input: { fails: boolean }, { attempt }) => {
+          if (attempt === 1) throw new Away("not yet");
+          return input;
+        },
+      }),
+      second: ({ fails }: { fails: boolean }) => {
+        if (fails) throw new Broken("for good");
+      },
+    },
+  });
+  await using running = await start(app({ scrapedFlow }), { platform: kit.platform });
+  void running;
+  await Promise.all([false, true].map((fails) => scrapedFlow.start({ fails })));
+  const labels = { workflow: "scraped-flow" };
+  const attempts = (families: Map<string, Family>, state: string, error: string) =>
+    valueOf(families, "tuntas_workflow_attempts_total", { ...labels, state, error });
+  const executions = (families: Map<string, Family>, status: string) =>
+    valueOf(families, "tuntas_workflow_executions_total", { ...labels, status });
+  const figures = async () => {
+    await kit.advance(1000);
+    const families = await scrape();
+    return {
+      retried: attempts(families, "First", "Away"),
+      first: attempts(families, "First", ""),
+      second: attempts(families, "Second", ""),
+      broken: attempts(families, "Second", "Broken"),
+      started: executions(families, "STARTED"),
+      succeeded: executions(families, "SUCCEEDED"),
+      failed: executions(families, "FAILED"),
+    };
+  };
+  await expect
+    .poll(figures, { timeout: 20_000, interval: 300 })
+    .toEqual({ retried: 2, first: 2, second: 1, broken: 1, started: 2, succeeded: 1, failed: 1 });
+  const text = await prometheus.render();
+  expect(text).toMatch(/tuntas_workflow_attempt_seconds_count\{workflow="scraped-flow",state="First"\} 4/);
 });
 
 test("every metric of the catalogue is exposed with its kind and meaning", async () => {

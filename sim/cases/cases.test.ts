@@ -3,10 +3,19 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { freePort, installed } from "../../lib/src/testing/debian.fixture.ts";
+import { makeRandom } from "../fault/random.ts";
 import { breaches, tally, unfinished } from "./invariants.ts";
 import { People } from "./people.ts";
 import { openPost } from "./post.ts";
-import { embedded, keepRunning, onDatabase, postgres15, replayDead, type Server } from "./processes.ts";
+import {
+  embedded,
+  example,
+  keepRunning,
+  onDatabase,
+  postgres15,
+  replayDead,
+  type Server,
+} from "./processes.ts";
 
 const { env } = process;
 const casesMax = Number(env.TUNTAS_CASES ?? 20);
@@ -18,14 +27,6 @@ const clerksMax = 8;
 const restMs = 30_000 + casesMax * 300;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** A small seeded generator, so that the schedule of a failing run can be repeated. */
-function makeRandom(state: number): () => number {
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 async function openCases(people: People): Promise<void> {
   let next = 0;
@@ -60,17 +61,19 @@ async function run(server: Server) {
     TUNTAS_LOG_LEVEL: "silent",
     NODE_OPTIONS: "",
   };
-  const api = keepRunning("api.js", own);
-  const workers = Array.from({ length: workersMax }, () => keepRunning("worker.js", own));
+  const api = keepRunning({ file: example("api.js"), env: own });
+  const workers = Array.from({ length: workersMax }, () =>
+    keepRunning({ file: example("worker.js"), env: own }),
+  );
   const people = new People(apiUrl, randomUUID().slice(0, 8));
   const random = makeRandom(seed);
   const kills = { worker: 0, api: 0, postgres: 0 };
 
   async function killSomething(): Promise<void> {
-    const dice = random();
+    const dice = random.fraction();
     if (dice < 0.6) {
       kills.worker++;
-      workers[Math.floor(random() * workers.length)]!.kill();
+      random.pick(workers).kill();
     } else if (dice < 0.85) {
       kills.api++;
       api.kill();
@@ -85,7 +88,7 @@ async function run(server: Server) {
   try {
     const opening = openCases(people);
     for (let n = 0; n < killsMax; n++) {
-      await pause(pauseMs * (0.5 + random()));
+      await pause(pauseMs * (0.5 + random.fraction()));
       await killSomething();
     }
     await opening;

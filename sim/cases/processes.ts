@@ -1,19 +1,23 @@
 // The processes of case activation, each killed with SIGKILL and started again as an orchestrator would, and the
 // database under them.
-import { spawn, type ChildProcess } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { attachEmbedded } from "../../lib/src/pg/embedded/index.ts";
+import { readRecord } from "../../lib/src/pg/embedded/record.ts";
 import { startPostgres15 } from "../../lib/src/testing/debian.fixture.ts";
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export interface Server extends AsyncDisposable {
   readonly url: string;
+  /** Ends it as a crash does; it comes back. */
   kill(): Promise<void>;
+  /** Kills whoever would bring it back, and puts another one in his place; undefined where there is none. */
+  killSupervisor?(): Promise<void>;
 }
 
 /** The postmaster's process id, by way of the parent of one of its children. */
@@ -27,11 +31,16 @@ async function findPostmaster(client: pg.Client): Promise<number> {
 export async function embedded(): Promise<Server> {
   const dataDir = mkdtempSync(join("/var/tmp", "tuntas-crash-"));
   chmodSync(dataDir, 0o755);
-  const server = await attachEmbedded({ dataDir });
+  let server = await attachEmbedded({ dataDir });
   return {
     url: server.url,
     kill: () =>
       onDatabase(server.url, async (client) => void process.kill(await findPostmaster(client), "SIGKILL")),
+    async killSupervisor() {
+      process.kill(readRecord(dataDir).live!.supervisorPid, "SIGKILL");
+      // As any process that starts next would.
+      server = await attachEmbedded({ dataDir });
+    },
     async [Symbol.asyncDispose]() {
       await server.detach();
       rmSync(dataDir, { recursive: true, force: true });
@@ -83,29 +92,51 @@ export async function replayDead(client: pg.Client, url: string): Promise<number
 const folder = fileURLToPath(new URL("../../examples/case-activation/dist/", import.meta.url));
 
 export interface Running {
+  /** The process as it is now; another one after each end. */
+  readonly pid: number;
   kill(): void;
+  /** Stops it with SIGSTOP for so long, unless it ends meanwhile. */
+  freeze(ms: number): Promise<void>;
   stop(): void;
 }
 
-/** Runs a program of the example, and again whenever it ends. */
-export function keepRunning(program: string, env: NodeJS.ProcessEnv): Running {
+export interface Program {
+  readonly file: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Hears what the process sends, with the process that it is of. */
+  readonly onMessage?: (message: unknown, pid: number) => void;
+}
+
+/** Runs a program, and again whenever it ends, as an orchestrator would. */
+export function keepRunning({ file, env, onMessage }: Program): Running {
   let child: ChildProcess;
   let over = false;
   function begin(): void {
-    child = spawn(process.execPath, [join(folder, program)], {
-      env,
-      stdio: ["ignore", "ignore", "inherit"],
-    });
-    child.once("exit", () => {
+    const own = fork(file, { env, stdio: ["ignore", "ignore", "ignore", "ipc"], execArgv: [] });
+    child = own;
+    own.on("message", (message) => onMessage?.(message, own.pid!));
+    own.once("exit", () => {
       if (!over) setTimeout(begin, 100);
     });
   }
   begin();
   return {
+    get pid() {
+      return child.pid!;
+    },
     kill: () => void child.kill("SIGKILL"),
+    async freeze(ms) {
+      const frozen = child;
+      frozen.kill("SIGSTOP");
+      await pause(ms);
+      frozen.kill("SIGCONT");
+    },
     stop() {
       over = true;
       child.kill("SIGKILL");
     },
   };
 }
+
+/** A program of the example. */
+export const example = (program: string): string => join(folder, program);

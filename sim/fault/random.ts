@@ -1,5 +1,7 @@
 // A small seeded generator: the same seed draws the same faults in the same order, so that a failing run can be repeated.
 export interface Random {
+  /** From 0 (included) to 1 (not included). */
+  fraction(): number;
   /** From 0 (included) to `below` (not included). */
   integer(below: number): number;
   between(least: number, most: number): number;
@@ -18,6 +20,7 @@ export function makeRandom(seed: number): Random {
   };
   const integer = (below: number) => Math.floor(draw() * below);
   return {
+    fraction: draw,
     integer,
     between: (least, most) => least + integer(most - least + 1),
     pick: (from) => from[integer(from.length)]!,

@@ -1,39 +1,39 @@
-// A worker process for the crash test: each message leaves one row, written through ctx.tx or ctx.write, whichever its
+// A worker process for the chaos: each message leaves one row, written through ctx.tx or ctx.write, whichever its
 // number says. It tells its parent when an attempt begins, so that the parent knows what a kill interrupted.
 import { app, queue, start, worker } from "tuntas";
 
 const text = {
   "~standard": {
     version: 1,
-    vendor: "crash",
+    vendor: "chaos",
     validate: (value) =>
       typeof value?.id === "string" ? { value } : { issues: [{ message: "expected an id" }] },
   },
 };
 
-export const crashWork = queue("crash-work", {
+export const chaosWork = queue("chaos-work", {
   message: text,
-  deadLetter: { after: 1000, owner: "crash test", runbook: "sim/README.md", retention: "14d" },
+  deadLetter: { after: 1000, owner: "chaos", runbook: "sim/README.md", retention: "14d" },
 });
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const crashWorker = worker(crashWork, {
+const chaosWorker = worker(chaosWork, {
   idempotencyKey: ({ id }) => id,
   timeout: "30s",
   concurrency: 8,
   async handle({ id }, ctx) {
     process.send?.({ begun: id });
     await pause(50);
-    const insert = "insert into crash.effect (id, worker) values ($1, $2)";
+    const insert = "insert into chaos.effect (id, worker) values ($1, $2)";
     if (id.charCodeAt(id.length - 1) % 2 === 0) await ctx.tx.query(insert, [id, process.pid]);
     else ctx.write(insert, [id, process.pid]);
   },
 });
 
-const running = await start(app({ crashWorker }), {
+const running = await start(app({ chaosWorker }), {
   databaseUrl: process.env.DATABASE_URL,
-  name: "crash-worker",
+  name: "chaos-worker",
 });
 process.send?.({ ready: true });
 process.on("SIGTERM", () => void running.stop().then(() => process.exit(0)));

@@ -1,0 +1,138 @@
+// P-43: orders and case activations while everything is killed, frozen and cut off in turn. Afterwards each accepted order has
+// one effect, and every rule of the cases holds. A few faults are a test; `npm run chaos` strikes a thousand.
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { freePort } from "../../lib/src/testing/debian.fixture.ts";
+import { embedded, onDatabase, postgres15, type Server } from "../cases/processes.ts";
+import { makeRandom } from "../fault/random.ts";
+import { openCases, type Cases } from "./cases.ts";
+import { faults, pickFault, type Stage } from "./faults.ts";
+import { openOrders, readEffects, type Orders } from "./orders.ts";
+import { interruptions, quantile } from "./record.ts";
+
+const { env } = process;
+const minutes = Number(env.TUNTAS_CHAOS_MINUTES ?? 0.2);
+const faultsMin = Number(env.TUNTAS_CHAOS_FAULTS ?? 10);
+const workers = Number(env.TUNTAS_CHAOS_WORKERS ?? 2);
+const seed = Number(env.TUNTAS_CHAOS_SEED ?? 1);
+const kinds = env.TUNTAS_CHAOS_KINDS ?? "kill,network,session,postgres,supervisor";
+/** The cases have a test of their own, so the small run leaves them out. */
+const withCases = (env.TUNTAS_CHAOS_CASES ?? "no") !== "no";
+const settleMsMax = 180_000;
+
+const chosen = faults.filter(({ kind }) => kinds === "all" || kinds.split(",").includes(kind));
+const msBetween = (minutes * 60_000) / faultsMin;
+
+/** Strikes until both the time and the number are reached; answers how often each did. */
+async function strikeAll(stage: Stage): Promise<Map<string, number>> {
+  const random = makeRandom(seed);
+  const struck = new Map<string, number>();
+  const until = performance.now() + minutes * 60_000;
+  for (let n = 0; n < faultsMin || performance.now() < until; n++) {
+    await pause(msBetween * (0.5 + random.fraction()));
+    const fault = pickFault(chosen, stage, random);
+    struck.set(fault.name, (struck.get(fault.name) ?? 0) + 1);
+    await fault.strike(stage, random);
+    if (n % 50 === 49) console.log(`${n + 1} faults, ${stage.orders.accepted.size} orders accepted`);
+  }
+  while (stage.lasting.size > 0) await Promise.all(stage.lasting);
+  for (const { wire } of stage.orders.workers) wire.heal();
+  return struck;
+}
+
+const workLeft = `select ((select count(*) from tuntas.ready r join tuntas.queue q on q.id = r.queue_id where q.name like 'chaos%')
+  + (select count(*) from tuntas.in_flight f join tuntas.queue q on q.id = f.queue_id where q.name like 'chaos%')
+  + (select count(*) from tuntas.delayed d join tuntas.queue q on q.id = d.queue_id where q.name like 'chaos%'))::int as n`;
+
+async function settle(url: string): Promise<number> {
+  for (const end = Date.now() + settleMsMax; ; await pause(200)) {
+    const { n } = await onDatabase(url, async (client) => (await client.query(workLeft)).rows[0]);
+    if (n === 0 || Date.now() > end) return n;
+  }
+}
+
+const figuresOf = (waits: readonly number[]) => ({
+  n: waits.length,
+  median: quantile(waits, 0.5),
+  p99: quantile(waits, 0.99),
+  max: quantile(waits, 1),
+});
+
+async function judge(stage: Stage, { orders, url }: { orders: Orders; url: string }) {
+  const { by, doubled } = await onDatabase(url, readEffects);
+  const takeOver = Object.fromEntries(
+    interruptions(orders.begun, stage.ends, by).map(({ kind, takeOversMs, ...counts }) => [
+      kind,
+      { ...counts, seconds: figuresOf(takeOversMs) },
+    ]),
+  );
+  const outage = Object.fromEntries(
+    [...stage.outagesMs].map(([kind, waits]) => [kind, figuresOf(waits.toSorted((a, b) => a - b))]),
+  );
+  const lost = [...orders.accepted].filter((id) => !by.has(id));
+  return {
+    accepted: orders.accepted.size,
+    unsure: orders.unsure(),
+    effects: by.size,
+    lost,
+    doubled,
+    takeOver,
+    outage,
+  };
+}
+
+async function run(server: Server) {
+  const own = { ...env, TUNTAS_LOG_LEVEL: "silent", NODE_OPTIONS: "" };
+  const orders = await openOrders(server.url, own, { port: await freePort(), workers });
+  let cases: Cases | undefined;
+  try {
+    cases = withCases ? await openCases(server.url, own) : undefined;
+    while (orders.accepted.size < 20) await pause(50);
+    const stage: Stage = {
+      server,
+      orders,
+      casesApi: cases?.api,
+      caseWorkers: cases?.workers ?? [],
+      ends: [],
+      lasting: new Set(),
+      outagesMs: new Map(),
+    };
+    const struck = await strikeAll(stage);
+    await orders.rest();
+    const unfinished = { orders: await settle(server.url), cases: (await cases?.rest()) ?? 0 };
+    const figures = await judge(stage, { orders, url: server.url });
+    const amiss = (await cases?.amiss()) ?? [];
+    const count = [...struck.values()].reduce((sum, n) => sum + n, 0);
+    return {
+      seed,
+      faults: count,
+      struck: Object.fromEntries(struck),
+      cases: cases?.opened() ?? 0,
+      unfinished,
+      ...figures,
+      amiss,
+    };
+  } finally {
+    await cases?.close();
+    await orders.close();
+  }
+}
+
+test(
+  `${faultsMin} faults under load: nothing accepted is lost, nothing is done twice`,
+  { timeout: minutes * 60_000 * 3 + 600_000, retry: 0 },
+  async () => {
+    await using server = await (env.TUNTAS_CHAOS_POSTGRES === "15" ? postgres15() : embedded());
+    const { lost, doubled, unfinished, amiss, ...figures } = await run(server);
+    console.log(
+      JSON.stringify({ ...figures, lost: lost.length, doubled: doubled.length, unfinished }, null, 2),
+    );
+    expect({ lost, doubled, unfinished, amiss }).toEqual({
+      lost: [],
+      doubled: [],
+      unfinished: { orders: 0, cases: 0 },
+      amiss: [],
+    });
+    expect(figures.faults).toBeGreaterThanOrEqual(faultsMin);
+  },
+);

@@ -5,6 +5,7 @@ import { makeBell } from "../../engine/wake.ts";
 import type { HeldMessage, QueueRecord } from "../contract.ts";
 import { queueErrors } from "../contract.ts";
 import { queueSignals } from "../signals.ts";
+import { furthest, makeLooks } from "./looks.ts";
 import {
   claimFifoMessages,
   claimMessages,
@@ -43,9 +44,6 @@ interface Ask {
   readonly signal?: AbortSignal | undefined;
 }
 
-// After this long a claim looks from the left end again, for messages that were committed late or came back.
-const fullLookMs = 250;
-
 function deal(messages: readonly HeldMessage[], asks: readonly Ask[]): HeldMessage[][] {
   const hands: HeldMessage[][] = asks.map(() => []);
   let next = 0;
@@ -68,28 +66,35 @@ export function tellClaimed(context: QueueContext, queueId: number, claimed: Cla
   if (messages.length > 0) queueSignals.publish("queue.received", { queueId, count: messages.length });
 }
 
-/** Claims with a low-water mark, so that dead index entries are not walked each time. */
+/**
+ * Claims with a low-water mark: while somebody holds an old snapshot, dead entries stay in the index, and a look from its left
+ * end walks all of them. What lies left of the mark (tried again, committed late) is found by such a look, which is made as long
+ * as it costs no more than one from the mark, and else as often as costs a tenth of the time.
+ */
 export function makeClaimer(context: QueueContext, queueId: number) {
+  const looks = makeLooks();
   let from: LowWater = fromTheStart;
-  let fullLookAt = 0;
+
+  async function look(position: LowWater, request: Omit<ClaimRequest, "from" | "queueId">): Promise<Claimed> {
+    const begunAt = performance.now();
+    const claimed = await claimMessages(context.database, { ...request, queueId, from: position });
+    looks.took(position === fromTheStart, performance.now() - begunAt);
+    return claimed;
+  }
+
   return async ({ count, ...request }: Omit<ClaimRequest, "from" | "queueId">): Promise<HeldMessage[]> => {
-    if (performance.now() >= fullLookAt) {
-      from = fromTheStart;
-      fullLookAt = performance.now() + fullLookMs;
-    }
     const messages: HeldMessage[] = [];
-    for (let position = from; ; position = fromTheStart) {
-      const missing = count - messages.length;
-      const asked = { ...request, queueId, count: missing, from: position };
-      const claimed = await claimMessages(context.database, asked);
+    for (let position = looks.beginsAtTheStart() ? fromTheStart : from; ; position = fromTheStart) {
+      const claimed = await look(position, { ...request, count: count - messages.length });
       tellClaimed(context, queueId, claimed);
       messages.push(...claimed.messages);
+      if (messages.length === count) break;
       // What ended instead had stood in front of others.
       const ended = claimed.dead + claimed.expired;
-      if (messages.length === count || (position === fromTheStart && ended === 0)) break;
+      if (ended === 0 && (position === fromTheStart || !looks.isAllowed())) break;
     }
-    const last = messages.at(-1);
-    from = last && messages.length === count ? { turn: last.turn, id: last.id } : fromTheStart;
+    from = furthest(from, messages);
+    looks.gotAll(messages.length === count);
     return messages;
   };
 }

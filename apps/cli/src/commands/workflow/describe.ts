@@ -1,6 +1,6 @@
-import type { ExecutionRecord, HistoryEvent } from "tuntas/workflow";
+import type { ExecutionRecord, HistoryEvent, Position } from "tuntas/workflow";
 import type { Command } from "../../command.ts";
-import { facts, instant, printable } from "../../render.ts";
+import { facts, instant, printable, table } from "../../render.ts";
 import { scopeOptions } from "../../session.ts";
 import { withExecution } from "./lookup.ts";
 
@@ -24,9 +24,20 @@ const describe = (execution: ExecutionRecord, history: readonly HistoryEvent[]):
     output: execution.output === null ? null : printable(execution.output),
   });
 
+/** Why each line of control goes no further. */
+const waiting = (positions: readonly Position[]): string =>
+  table(positions, {
+    state: ({ path, state }) => [...path, state].join(" › "),
+    since: ({ sinceMs }) => instant(sinceMs),
+    "waits because": ({ reason }) => reason,
+    until: ({ untilMs }) => (untilMs === null ? "" : instant(untilMs)),
+    "what to do": ({ remedy }) => remedy ?? "",
+  });
+
 export const workflowDescribe: Command = {
   name: "workflow describe",
-  summary: "Shows an execution: where it stands, what it was given and what it came to.",
+  summary:
+    "Shows an execution: where it stands, why it goes no further, what it was given and what it came to.",
   arguments: [{ name: "WORKFLOW/NAME", required: true }],
   options: scopeOptions,
   examples: [
@@ -36,10 +47,13 @@ export const workflowDescribe: Command = {
   run: (call) =>
     withExecution(call, async ({ workflows }, execution) => {
       const history = await workflows.executions.history(execution);
+      const positions = await workflows.observer.positions(execution);
       const isWell = execution.status === "RUNNING" || execution.status === "SUCCEEDED";
       return {
-        document: { ...execution, state: placeOf(history) ?? null, events: history.length },
-        text: describe(execution, history),
+        document: { ...execution, state: placeOf(history) ?? null, events: history.length, positions },
+        text: [describe(execution, history), ...(positions.length > 0 ? [waiting(positions)] : [])].join(
+          "\n\n",
+        ),
         status: isWell ? 0 : 1,
       };
     }),

@@ -134,7 +134,7 @@ const withGateway = async (work: (call: Call, gateway: TestGateway) => Promise<v
 const activityState = (resource: string) => ({ Ask: { Type: "Task", Resource: resource, End: true } });
 
 describe("task tokens", () => {
-  test("are good for one answer; a second and a made-up one are refused as AWS does", () =>
+  test("H-02 are good for one answer; a second and a made-up one are refused as AWS does", () =>
     withGateway(async (call) => {
       const { activityArn } = await call("CreateActivity", { name: "ask" });
       const machine = await createMachine(call, "asking", activityState(activityArn), "Ask");

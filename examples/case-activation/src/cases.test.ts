@@ -20,7 +20,7 @@ const transitionsOf = ({ history }: { history: { transition: string }[] }) =>
   history.map(({ transition }) => transition);
 
 describe("E-11 a case", () => {
-  test("V-13 G-31 goes through its nine steps to ACTIVE, each once, with number, notice and receipt", async () => {
+  test("P-21 V-13 G-31 goes through its nine steps to ACTIVE, each once, with number, notice and receipt", async () => {
     const caseId = await house.open();
     await waitsAt(caseId, "NEEDS_APPROVAL");
     expect((await house.decide(caseId, "approve")).body).toMatchObject({
@@ -202,6 +202,28 @@ describe("E-11 a case", () => {
       { status: "withdrawn" },
     ]);
     expect(await reservationOf(caseId)).toEqual(["released"]);
+  });
+
+  test("P-11 is known to its own tables alone: with all of the engine's history gone its status is there", async () => {
+    const caseId = await house.open();
+    await waitsAt(caseId, "NEEDS_APPROVAL");
+    await house.decide(caseId, "approve");
+    const { arn } = await house.execution(caseId);
+    const own = "(select id from tuntas.execution where arn = $1)";
+    await house.query(`delete from tuntas.execution_history where execution_id = ${own}`, [arn]);
+    await house.query(`delete from tuntas.execution_state where execution_id = ${own}`, [arn]);
+    await house.query("delete from tuntas.execution where arn = $1", [arn]);
+    const shown = (await house.call("GET", `/cases/${caseId}`)).body;
+    expect(shown).toMatchObject({ status: "ACTIVE", notice: { deliveryStatus: "ACKNOWLEDGED" } });
+    expect(transitionsOf(shown).at(-1)).toBe("activate");
+  });
+
+  test("P-20 is read from its row in each step: what was changed meanwhile is what the next step sees", async () => {
+    const caseId = await house.open();
+    await waitsAt(caseId, "NEEDS_APPROVAL");
+    await house.query("update cases.cases set case_number = 'ENF-2026-CHANGED' where case_id = $1", [caseId]);
+    await house.decide(caseId, "approve");
+    expect((await house.execution(caseId)).output.summary.caseNumber).toBe("ENF-2026-CHANGED");
   });
 
   test("is not found, or badly asked for, with a coded problem", async () => {

@@ -343,6 +343,27 @@ test("a state machine that waits for ever, chooses blindly or tries for ever is 
   expect(findIn("{}")).toMatchObject([{ rule: "invalid-machine", severity: "error" }]);
 });
 
+test("P-29 a loop that polls so often that it cannot last is found, a slow one and a callback are not", () => {
+  const loop = (seconds: number) =>
+    machine({
+      First: { Type: "Wait", Seconds: seconds, Next: "Look" },
+      Look: { Type: "Pass", Next: "Decide" },
+      Decide: {
+        Type: "Choice",
+        Choices: [{ Variable: "$.done", BooleanEquals: true, Next: "Done" }],
+        Default: "First",
+      },
+      Done: { Type: "Succeed" },
+    });
+  expect(findIn(loop(5))).toMatchObject([
+    { rule: "tight-poll", message: expect.stringContaining("waits 5 s in a loop, which fills the history") },
+  ]);
+  expect(findIn(loop(30))).toEqual([]);
+  expect(
+    findIn(machine({ First: { Type: "Wait", Seconds: 1, Next: "Done" }, Done: { Type: "Succeed" } })),
+  ).toEqual([]);
+});
+
 test("R-15 a workflow that nobody reconciles is found; one with a reconciliation, or a reason for none, is not", () => {
   const definition = { StartAt: "Done", States: { Done: { Type: "Succeed" } } };
   const activation = workflow("CaseActivation", { definition });
@@ -372,6 +393,7 @@ test("every rule has a smell here, or a test of its own", () => {
     ...smells.map(([rule]) => rule),
     "invalid-machine",
     "task-without-timeout",
+    "tight-poll",
     "choice-without-default",
     "workflow-unreconciled",
     "task-near-timeout",

@@ -1,9 +1,10 @@
 // State machines as files: what CreateStateMachine refuses, and what it takes and one regrets.
-import { validateDefinition } from "../asl/index.ts";
+import { limits, validateDefinition } from "../asl/index.ts";
 import type { Definition, MachineDefinition, Sighting } from "./contract.ts";
 import type { RuleId } from "./rules.ts";
 
 const attemptsMax = 20;
+const pollHoursMin = 12;
 const waitsForOthers = /\.waitForTaskToken$|:activity:/;
 const bounds = ["TimeoutSeconds", "TimeoutSecondsPath", "HeartbeatSeconds", "HeartbeatSecondsPath"];
 
@@ -43,10 +44,44 @@ const endless: Detector = (state) => {
   return most > attemptsMax ? `is tried up to ${most} times again` : undefined;
 };
 
+const nextOf = (state: Definition): string[] => {
+  const choices = ((state.Choices ?? []) as { Next?: string }[]).concat((state.Catch ?? []) as []);
+  return [state.Next, state.Default, ...choices.map(({ Next }) => Next)].filter(
+    (next) => typeof next === "string",
+  );
+};
+
+/** How many states lie on the shortest way from the state back to itself; undefined where there is none. */
+function roundOf(states: Readonly<Record<string, Definition>>, from: Definition): number | undefined {
+  const seen = new Set<Definition>();
+  let reached = nextOf(from);
+  for (let length = 1; reached.length > 0; length++) {
+    const found = reached.flatMap((name) => (states[name] ? [states[name]] : []));
+    if (found.includes(from)) return length;
+    const fresh = found.filter((state) => !seen.has(state));
+    for (const state of fresh) seen.add(state);
+    reached = fresh.flatMap(nextOf);
+  }
+  return undefined;
+}
+
+/** Two events for each state on the way, and three more where a task is called. */
+const eventsOf = (states: number): number => 2 * states + 3;
+
+const tightPoll: Detector = (state, { States }) => {
+  if (state.Type !== "Wait" || typeof state.Seconds !== "number") return undefined;
+  const round = roundOf(States as Readonly<Record<string, Definition>>, state);
+  if (round === undefined) return undefined;
+  const hours = ((limits.historyEvents / eventsOf(round)) * state.Seconds) / 3600;
+  if (hours >= pollHoursMin) return undefined;
+  return `waits ${state.Seconds} s in a loop, which fills the history of an execution in ${Math.round(hours * 10) / 10} hours`;
+};
+
 const detectors: Readonly<Partial<Record<RuleId, Detector>>> = {
   "task-without-timeout": withoutTimeout,
   "choice-without-default": withoutDefault,
   "endless-retry": endless,
+  "tight-poll": tightPoll,
 };
 
 /** The line that names the state; a state's name is a key of its own. */

@@ -161,6 +161,12 @@ export const rules = {
     why: "It does not deploy.",
     fix: "Correct what the message names.",
   },
+  "tight-poll": {
+    severity: "warning",
+    smell: "A state machine asks again and again, so often that its history is full within half a day.",
+    why: "An execution ends at 25,000 events; until then each round costs transitions, whether or not there is news.",
+    fix: "Let whoever knows call back (.waitForTaskToken), or wait longer; poll only for short and cheap checks.",
+  },
   "task-without-timeout": {
     severity: "warning",
     smell: "A task waits for somebody else, and nothing says how long.",

@@ -428,7 +428,7 @@ describe("branches and items", () => {
     expect(most).toBe(2);
   });
 
-  test("wf-12 outputs keep the order of the branches, whichever is first", async () => {
+  test("P-38 wf-12 outputs keep the order of the branches, whichever is first", async () => {
     const second = signal();
     const tasks = {
       slow: async () => (await second.promise, "slow"),

@@ -277,7 +277,7 @@ describe("tokens", () => {
   });
 });
 
-test("declarations refuse what cannot work", () => {
+test("P-36 declarations refuse what cannot work, a Retry of what is not idempotent too", () => {
   const definition = chain(["one"]);
   const one = () => randomUUID();
   expect(() => workflow("w", { definition, tasks: { two: one } })).toThrow("no state calls the task two");

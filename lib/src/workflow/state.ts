@@ -234,7 +234,8 @@ export class Plan {
   effects(): Effects | undefined {
     if (this.ending) return undefined;
     const effects = { due: this.#due, calls: this.#calls, over: this.#over, handedOver: this.#handedOver };
-    return Object.values(effects).some((list) => list.length > 0) ? effects : undefined;
+    const count = effects.due.length + effects.calls.length + effects.over.length + effects.handedOver.length;
+    return count > 0 ? effects : undefined;
   }
 
   /** In how many ms the first of the new timers is due. */

@@ -79,7 +79,18 @@ function note(decided: Decided, { happening, handedOver = false }: Told, made: D
   decided.state = made.state;
 }
 
+/**
+ * Seeds that nobody else has: what is drawn from them must be unique, not secret (a token is made with a secret of its
+ * own). A UUID for each was a thirtieth of all that a step throws away.
+ */
+function makeSeeds(): () => string {
+  const mine = randomUUID();
+  let count = 0;
+  return () => `${mine}/${count++}`;
+}
+
 export function makeDecisions(options: DecideOptions): Decisions {
+  const nextSeed = makeSeeds();
   const { clock, definitions, processId, own, tokenOf } = options;
 
   const decide = (
@@ -90,7 +101,7 @@ export function makeDecisions(options: DecideOptions): Decisions {
     next(
       machine,
       state,
-      { ...happening, nowMs: clock.nowMs(), seed: randomUUID() },
+      { ...happening, nowMs: clock.nowMs(), seed: nextSeed() },
       { ...options.next, isOwn, history, tokenOf },
     );
 

@@ -120,6 +120,8 @@ export function makeTurns({ held, decisions, advances, own, settle }: TurnOption
   function write(turn: Turn, execution: Held, decided: Decided): void {
     const advance = advanceOf(execution, decided);
     if (!advance) return answer(turn, decided.results);
+    // They are text now. What waits for a commit is in the way of the collector, which has to copy it.
+    decided.events.length = 0;
     const { commit } = turn.batch[0]!;
     const commits = decided.results[0] === "applied" ? commit : undefined;
     const free = () => own.free(execution.revision, decided.plan.places);

@@ -19,7 +19,7 @@ import type { Dispatched, DispatchOptions } from "../engine/index.ts";
 import { commitOwn, type Step, type StepEnding, type StepWriter } from "./commits.ts";
 import { OwnContext, visitKey } from "./context.ts";
 import { failureOf, ofOutcome, type TaskFailure } from "./failure.ts";
-import { report } from "./report.ts";
+import { report, type Reported } from "./report.ts";
 
 export interface Job {
   readonly executionId: string;
@@ -164,25 +164,25 @@ export class Attempt {
   async #run(): Promise<void> {
     try {
       if (this.job.execution.redriveCount && (await this.#repeat())) return;
-      for (let redos = 0; this.#abandoned === undefined && (await this.#tryOnce(redos)); redos++);
+      for (let redos = 0; this.#abandoned === undefined; redos++) {
+        const input = inputOf(this.job.task);
+        const context = this.#newContext(input);
+        const begunMs = performance.now();
+        const called = await this.#call(context, input);
+        const durationMs = performance.now() - begunMs;
+        context.end();
+        const result = await this.#settle(context, called);
+        if (result === "settled") return this.#told({ context, called, durationMs });
+        if (!(await this.#mayRedo(context, result, redos))) return;
+      }
     } catch (cause) {
       const executionId = this.job.execution.id;
       this.#deps.log.error({ cause, executionId }, "a step could not be written");
     }
   }
 
-  /** Whether it must be done again. */
-  async #tryOnce(redos: number): Promise<boolean> {
-    const input = inputOf(this.job.task);
-    const context = this.#newContext(input);
-    const begunMs = performance.now();
-    const called = await this.#call(context, input);
-    const durationMs = performance.now() - begunMs;
-    context.end();
-    const result = await this.#settle(context, called);
-    if (result === "settled" && called !== "abandoned")
-      report({ job: this.job, context, called, durationMs });
-    return result !== "settled" && this.#mayRedo(context, result, redos);
+  #told(made: Omit<Reported, "job">): void {
+    if (made.called !== "abandoned") report({ job: this.job, ...made });
   }
 
   async #mayRedo(context: OwnContext, { again }: Again, redos: number): Promise<boolean> {
@@ -245,19 +245,11 @@ export class Attempt {
     }
   }
 
-  async #settle(context: OwnContext, called: Called): Promise<Settled> {
+  #settle(context: OwnContext, called: Called): Promise<Settled> {
     if (called === "abandoned" || called === "expired") return this.#giveUp(context, called);
-    if ("thrown" in called) {
-      if (isTransient(called.thrown)) return { again: called.thrown };
-      await context.transaction?.rollback();
-      return this.#fail(failureOf(called.thrown));
-    }
-    const { value } = called;
-    if (value instanceof Outcome) {
-      await context.transaction?.rollback();
-      return this.#fail(ofOutcome(value));
-    }
-    return this.#succeed(context, value);
+    if (!("thrown" in called)) return this.#succeed(context, called.value);
+    const { thrown } = called;
+    return isTransient(thrown) ? Promise.resolve({ again: thrown }) : this.#undo(context, failureOf(thrown));
   }
 
   async #giveUp(context: OwnContext, called: "expired" | "abandoned"): Promise<Settled> {
@@ -271,22 +263,26 @@ export class Attempt {
     return settled;
   }
 
-  async #fail(failure: TaskFailure): Promise<Settled> {
-    await this.#tell({ type: "taskFailed", task: this.job.task.task, ...failure });
-    return settled;
+  #fail(failure: TaskFailure): Promise<Settled> {
+    return this.#tell({ type: "taskFailed", task: this.job.task.task, ...failure });
   }
 
-  async #succeed(context: OwnContext, value: unknown): Promise<Settled> {
+  /** Fails, and nothing of what the handler wrote remains. */
+  async #undo(context: OwnContext, failure: TaskFailure): Promise<Settled> {
+    await context.transaction?.rollback();
+    return this.#fail(failure);
+  }
+
+  #succeed(context: OwnContext, value: unknown): Promise<Settled> {
+    if (value instanceof Outcome) return this.#undo(context, ofOutcome(value));
     let output: Output;
     try {
       output = outputOf(value);
     } catch (cause) {
-      await context.transaction?.rollback();
-      return this.#fail(failureOf(cause));
+      return this.#undo(context, failureOf(cause));
     }
     if (context.transaction || context.writes.length > 0) return this.#commit(context, output);
-    await this.#tell(this.#happeningOf(output), { handedOver: this.#waits });
-    return settled;
+    return this.#tell(this.#happeningOf(output), { handedOver: this.#waits });
   }
 
   #happeningOf({ value, text }: Output): Happening {
@@ -340,19 +336,30 @@ export class Attempt {
     return true;
   }
 
-  #tell(happening: Happening, options?: DispatchOptions): Promise<Dispatched> {
-    return this.#persist(() => this.#deps.dispatch(this.job.executionId, happening, options));
+  #tell(happening: Happening, options?: DispatchOptions): Promise<Settled> {
+    const tell = () => this.#deps.dispatch(this.job.executionId, happening, options);
+    return tell().then(
+      () => settled,
+      (cause: unknown) => this.#persist(tell, cause).then(() => settled),
+    );
   }
 
   /** Until it is done: a database that is away must not lose what came of a step. */
-  async #persist<T>(work: () => Promise<T>): Promise<T> {
+  async #persist<T>(work: () => Promise<T>, failed?: unknown): Promise<T> {
+    let cause = failed;
     for (let tries = 0; ; tries++) {
+      if (cause !== undefined) await this.#pauseAfter(cause, tries);
       try {
         return await work();
-      } catch (cause) {
-        if (!isTransient(cause) && (cause as { retryable?: boolean }).retryable !== true) throw cause;
-        await sleep(pauseMs(tries));
+      } catch (thrown) {
+        cause = thrown;
       }
     }
+  }
+
+  /** Throws what trying again will not cure. */
+  async #pauseAfter(cause: unknown, tries: number): Promise<void> {
+    if (!isTransient(cause) && (cause as { retryable?: boolean }).retryable !== true) throw cause;
+    await sleep(pauseMs(tries));
   }
 }

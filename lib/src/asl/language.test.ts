@@ -457,3 +457,42 @@ it("fails an execution whose data is nested too deeply, and not the engine", asy
     error: "States.Runtime",
   });
 });
+
+describe("values of the wrong type are named with the field and what refers to them", () => {
+  const fail = (fields: JsonObject): JsonObject => ({
+    StartAt: "S",
+    States: { S: { Type: "Fail", ...fields } },
+  });
+  const jsonata = { QueryLanguage: "JSONata" };
+  const map = {
+    Type: "Map",
+    ItemsPath: "$.items",
+    ToleratedFailurePercentagePath: "$.n",
+    ItemProcessor: {
+      ProcessorConfig: { Mode: "DISTRIBUTED", ExecutionType: "STANDARD" },
+      StartAt: "P",
+      States: { P: pass(1) },
+    },
+  };
+
+  it.each([
+    [
+      fail({ ErrorPath: "$.n" }),
+      "States.Runtime",
+      "The ErrorPath parameter does not reference a string value: $.n == [1]",
+    ],
+    [
+      fail({ ...jsonata, Cause: "{% $states.input.n %}" }),
+      "States.QueryEvaluationError",
+      "The JSONata expression '$states.input.n' specified for the field 'Cause' returned an unexpected result type. Expected 'string', but was 'array' for value: [1]",
+    ],
+    [
+      alone(map),
+      "States.Runtime",
+      'The ToleratedFailurePercentagePath field refers to value "[1]" which is not a valid float: $.n',
+    ],
+  ])("%#: %j", async (machine, error, cause) => {
+    const run = await simulate(machine, { n: [1], items: [1] });
+    expect(run).toMatchObject({ status: "FAILED", error, cause: expect.stringContaining(cause) });
+  });
+});

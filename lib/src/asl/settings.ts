@@ -8,9 +8,9 @@ import { type Asking, type Scope, valueOf } from "./query/query.ts";
 
 /** A whole number, or a failure that names field and value. */
 export function* integerOf(setting: Setting, scope: Scope): Asking<number> {
-  const value = yield* numberOf(setting, scope);
+  const value = yield* numberOf(setting, scope, "integer");
   if (Number.isInteger(value)) return value;
-  throw notInteger(setting, value);
+  throw isNot("integer", setting, value);
 }
 
 /** A time that a clock can be set to. */
@@ -22,17 +22,21 @@ export function* secondsOf(setting: Setting, scope: Scope): Asking<number> {
   );
 }
 
-export function* numberOf(setting: Setting, scope: Scope): Asking<number> {
+export function* numberOf(
+  setting: Setting,
+  scope: Scope,
+  kind: "integer" | "float" = "float",
+): Asking<number> {
   const value = yield* valueOf(setting.query, scope);
   if (typeof value === "number") return value;
   if (setting.byPath && typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
   throw setting.byPath
-    ? notInteger(setting, value)
+    ? isNot(kind, setting, value)
     : queryFailure(unexpectedType(setting.text, setting.field, "number", value), setting.field);
 }
 
-const notInteger = (setting: Setting, value: Json) => {
-  const cause = `The ${setting.field} field refers to value "${typeof value === "string" ? value : JSON.stringify(value)}" which is not a valid integer: ${setting.text}`;
+const isNot = (kind: "integer" | "float", setting: Setting, value: Json) => {
+  const cause = `The ${setting.field} field refers to value "${typeof value === "string" ? value : JSON.stringify(value)}" which is not a valid ${kind}: ${setting.text}`;
   return setting.byPath
     ? runtimeFailure(cause)
     : queryFailure(unexpectedType(setting.text, setting.field, "integer", value), setting.field);

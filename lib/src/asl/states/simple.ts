@@ -35,15 +35,21 @@ export function* enterFail(visit: Visit): Asking<void> {
   const error = yield* maybe(spec.error, scopeOf(visit, branch.input));
   const cause = yield* maybe(spec.cause, scopeOf(visit, branch.input));
   const failure: Failure = {
-    ...(error === undefined ? {} : { error: asText(error, "Error") }),
-    ...(cause === undefined ? {} : { cause: asText(cause, "Cause") }),
+    ...(error === undefined ? {} : { error: asText(visit, error, "Error") }),
+    ...(cause === undefined ? {} : { cause: asText(visit, cause, "Cause") }),
   };
   throw new StateFailure(failure);
 }
 
-function asText(value: Json, field: string): string {
+function asText({ spec }: Visit, value: Json, field: "Error" | "Cause"): string {
   if (typeof value === "string") return value;
-  throw queryFailure(unexpectedType(JSON.stringify(value), field, "string", value), field);
+  const { definition, language } = spec;
+  if (language === "JSONPath")
+    throw runtimeFailure(
+      `The ${field}Path parameter does not reference a string value: ${String(definition[`${field}Path`])} == ${JSON.stringify(value)}`,
+    );
+  const expression = String(definition[field]).slice(2, -2).trim();
+  throw queryFailure(unexpectedType(expression, field, "string", value), field);
 }
 
 export function enterChoice(visit: Visit): Work {

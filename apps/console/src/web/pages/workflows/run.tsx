@@ -80,9 +80,9 @@ const mapRunColumns: readonly Column<MapRunRecord>[] = [
     key: "children",
     head: "Children",
     width: "22rem",
-    cell: ({ counts, childrenCount }) =>
+    cell: ({ counts, childCount }) =>
       [
-        `${childrenCount} in all`,
+        `${childCount} in all`,
         ...Object.entries(counts).map(
           ([status, count]) => `${count} ${status.toLowerCase().replace("_", " ")}`,
         ),

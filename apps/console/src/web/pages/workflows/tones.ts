@@ -1,7 +1,8 @@
-import type { ExecutionSummary, VisitOutcome } from "../../../api/index.ts";
+import type { ExecutionRecord, VisitOutcome } from "../../../api/index.ts";
 import type { Tone } from "../../furniture/badge.tsx";
 
-export type Status = ExecutionSummary["status"];
+/** A child of a map run may also wait for its redrive. */
+export type Status = ExecutionRecord["status"];
 
 export const statusTones: Readonly<Record<Status, Tone>> = {
   RUNNING: "active",
@@ -9,6 +10,7 @@ export const statusTones: Readonly<Record<Status, Tone>> = {
   FAILED: "danger",
   TIMED_OUT: "danger",
   ABORTED: "warn",
+  PENDING_REDRIVE: "active",
 };
 
 export const statusText = (status: Status): string => status.toLowerCase().replace("_", " ");

@@ -86,9 +86,16 @@ test("an approval is listed, shown, refused to the wrong, signed by two, and res
   });
 });
 
-test("a failed execution is inspected, and redriven by the verdict that was seen, on the record", async () => {
+test("P-39 P-51 a failed execution shows its state, error, cause and history, is inspected, and redriven by the verdict that was seen, on the record", async () => {
   const status = async () => (await home.json(["workflow", "describe", "asking/one"])).document.status;
   await expect.poll(status, { timeout: 30_000, interval: 500 }).toBe("FAILED");
+  const described = await home.run(["workflow", "describe", "asking/one"]);
+  expect(described.stdout).toMatch(/status\s+FAILED[^]*state\s+Act[^]*error\s+\w+[^]*cause\s+\S+/);
+  const { document: history } = await home.json(["workflow", "history", "asking/one"]);
+  expect(history.map(({ id }: { id: number }) => id)).toEqual(
+    history.map((_: unknown, at: number) => at + 1),
+  );
+  expect(history.at(-1)).toMatchObject({ type: "ExecutionFailed" });
   const inspected = await home.json(["workflow", "inspect", "asking/one"]);
   expect(inspected.document).toMatchObject({
     halted: [{ state: "Act" }],

@@ -86,6 +86,16 @@ export const isInTransaction = ({ callee }: MadeCall): boolean => /(^|\.)tx\.que
 export const isWrite = ({ callee }: MadeCall): boolean => /(^|\.)write$/.test(callee);
 export const isRequest = ({ callee }: MadeCall): boolean => request.test(callee);
 
+const starting = /(^|\.)(startExecution|putEvents)$/;
+const startingCommand = /^(StartExecution|StartSyncExecution|PutEvents)Command$/;
+
+/** What begins an execution or tells of an event elsewhere, by an AWS client: before the commit nobody knows whether it is true. */
+export const isAnnouncement = (call: MadeCall): boolean =>
+  starting.test(call.callee) ||
+  call.arguments.some(
+    (each) => each.type === "NewExpression" && startingCommand.test(nameOf(each.callee as Tree)),
+  );
+
 export const isChangingRequest = (call: MadeCall): boolean =>
   changingMethod.test(call.callee) ||
   (isRequest(call) &&

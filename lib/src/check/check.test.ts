@@ -202,6 +202,18 @@ const smells: readonly (readonly [RuleId, string, Smell, RegExp])[] = [
   ],
   [
     "outside-call-in-transaction",
+    "P-46 an execution that is started before the commit",
+    {
+      async handle(order, { tx }) {
+        await tx.query("select $1", [order.orderId]);
+        const aws = { startExecution: async (_input: object) => undefined };
+        await aws.startExecution({ name: order.orderId });
+      },
+    },
+    /startExecution.*after tx\.query/,
+  ],
+  [
+    "outside-call-in-transaction",
     "P-12 a call while the transaction is open",
     {
       async handle(order, { tx, signal }) {

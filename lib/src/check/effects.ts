@@ -4,6 +4,7 @@ import type { Declared, Sighting } from "./contract.ts";
 import type { RuleId } from "./rules.ts";
 import {
   givesPromise,
+  isAnnouncement,
   isChangingRequest,
   isInTransaction,
   isOutward,
@@ -62,7 +63,7 @@ const insideTransaction: Detector = (subject) => {
   const { calls } = subject.code;
   const opened = calls.find(isInTransaction);
   return calls
-    .filter((call) => opened && isRequest(call) && call.position > opened.position)
+    .filter((call) => opened && (isRequest(call) || isAnnouncement(call)) && call.position > opened.position)
     .map((call) =>
       see(
         subject,

@@ -103,9 +103,9 @@ export const rules = {
   },
   "outside-call-in-transaction": {
     severity: "warning",
-    smell: "A handler calls the outside while its transaction is open.",
-    why: "Locks and a connection are held as long as the other side takes; when it is slow, everything stands.",
-    fix: "Call first, then write: the transaction opens at its first use.",
+    smell: "A handler calls the outside while its transaction is open: a request, startExecution, putEvents.",
+    why: "Locks and a connection are held as long as the other side takes; when it is slow, everything stands. What was begun or told stays so when the transaction is undone.",
+    fix: "Call first, then write: the transaction opens at its first use. Begin and tell by the outbox (`start(input, { tx })`, `send(message, { tx })`).",
   },
   "signal-ignored": {
     severity: "advice",

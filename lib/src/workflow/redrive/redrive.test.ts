@@ -48,12 +48,12 @@ const messages = ({ findings }: Inspection, verdict: string): string[] =>
 const operator = { by: "ada", reason: "mended" };
 
 describe("an inspection", () => {
-  test("P-41 V-26 names the failed state, the domain row, and that a redrive is safe", async () => {
+  test("P-51 P-41 V-26 names the failed state, the domain row, and that a redrive is safe", async () => {
     const arn = await failed(fail);
     const found = await redrives().inspect(arn);
     expect(found).toMatchObject({
       verdict: "safe",
-      execution: { arn, status: "FAILED", error: "Error" },
+      execution: { arn, status: "FAILED", error: "Error", cause: expect.stringContaining('"no"') },
       halted: [{ state: "Send", attempts: 1 }],
       domain: { known: "read", key: "C-1", row: { status: "NOTICE_GENERATED" } },
     });

@@ -4,13 +4,12 @@ import { coalescer, type Linger } from "./coalesce.ts";
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** A coalescer over turns, with what each of its flushes had. */
-function overTurns(linger: Linger) {
+function overTurns(linger: Omit<Linger, "turn">) {
   const flushes: number[][] = [];
   const { add } = coalescer<number, number>({
     itemsMax: 100,
     flushesMax: 1,
-    schedule: setImmediate,
-    linger,
+    linger: { ...linger, turn: setImmediate },
     flush: async (items) => {
       flushes.push([...items]);
       return items.map((item) => (item < 0 ? new Error(`no to ${item}`) : item * 2));

@@ -12,19 +12,22 @@ export interface GatherOptions<Item> {
   readonly costMax?: number;
   readonly cost?: (item: Item) => number;
   /**
-   * When the first flush after a rest begins. A microtask, by default: what was asked for at the same moment shares it.
+   * When the first flush after a rest begins, where it does not linger. A microtask, by default: what was asked for at the same moment shares it.
    * `setImmediate` lets the whole turn of the event loop share it.
    */
   readonly schedule?: (begin: () => void) => void;
-  /** With `setImmediate`: how long a flush waits for more. Without it, it takes what the first turn brought. */
+  /** How a flush waits for more where more comes turn by turn; where it does not, nothing waits. */
   readonly linger?: Linger;
 }
 
 /**
- * A server reads a request or two a turn, so a flush after each turn would be a small one: where eight are on their way, a
- * flush of the first costs the other seven most of a round trip. A turn of which nothing came costs a few us.
+ * A server reads a request or two a turn of its event loop, so a flush after each turn would be a small one: where eight
+ * are on their way, a flush of the first costs the other seven most of a round trip. Whether it is worth it is found out
+ * by trying now and then: callers who all go on at the same moment gain nothing by it.
  */
 export interface Linger {
+  /** Comes back at the next turn: `setImmediate`. */
+  readonly turn: (next: () => void) => void;
   /** So many turns at most. */
   readonly turnsMax: number;
   /** Ends at so many turns that brought nothing. */
@@ -33,22 +36,53 @@ export interface Linger {
   readonly enough: number;
 }
 
+// How many flushes linger after one that gained by it, and how seldom one tries where none gained.
+const [lingersAfterGain, lingersOnceIn] = [16, 16];
+
 export interface Gatherer<Item> {
   add(item: Item): void;
   /** Resolves once nothing waits and nothing is under way. */
   idle(): Promise<void>;
 }
 
+function makeLingering<Item>({ turn, turnsMax, emptyMax, enough }: Linger, cost: (item: Item) => number) {
+  let flushes = 0;
+  let credit = 0;
+
+  function isEnough(waiting: readonly Item[]): boolean {
+    let sum = 0;
+    return waiting.some((item) => (sum += cost(item)) >= enough);
+  }
+
+  return {
+    isWorthIt: () => credit > 0 || flushes++ % lingersOnceIn === 0,
+    /** Looks at what waits turn by turn, then ends. */
+    begin(waiting: () => readonly Item[], end: () => void): void {
+      let [turns, empty, first, seen] = [0, 0, 0, 0];
+      const look = () => {
+        const { length } = waiting();
+        if (turns === 0) first = length;
+        else if (length === seen) empty++;
+        if (turns++ < turnsMax && empty <= emptyMax && !isEnough(waiting())) {
+          seen = length;
+          return turn(look);
+        }
+        credit = length > first ? lingersAfterGain : credit - 1;
+        end();
+      };
+      turn(look);
+    },
+  };
+}
+
 /** Gathers items into shared flushes, without a promise for each. */
 export function gatherer<Item>(options: GatherOptions<Item>): Gatherer<Item> {
   const { flush, itemsMax, flushesMax, costMax = Infinity, cost, schedule = queueMicrotask } = options;
-  const { linger } = options;
   let waiting: Item[] = [];
   let underWay = 0;
   let scheduled = false;
   let idlers: (() => void)[] = [];
-  /** What the turns have brought since the flush was scheduled. */
-  let turns = { count: 0, empty: 0, seen: 0, cost: 0 };
+  const lingering = options.linger && makeLingering<Item>(options.linger, cost ?? (() => 1));
 
   /** How many of those that wait go into the next flush. */
   function countNext(): number {
@@ -67,7 +101,7 @@ export function gatherer<Item>(options: GatherOptions<Item>): Gatherer<Item> {
       await flush(items);
     } finally {
       underWay--;
-      pump();
+      if (!scheduled) pump();
     }
   }
 
@@ -83,24 +117,13 @@ export function gatherer<Item>(options: GatherOptions<Item>): Gatherer<Item> {
     }
   }
 
-  function wait({ turnsMax, emptyMax, enough }: Linger): void {
-    if (waiting.length === turns.seen) turns.empty++;
-    if (turns.count === turnsMax || turns.empty > emptyMax || turns.cost >= enough) return pump();
-    turns.count++;
-    turns.seen = waiting.length;
-    schedule(begin);
-  }
-
-  const begin = linger ? () => wait(linger) : pump;
-
   return {
     add(item) {
       waiting.push(item);
-      if (scheduled) turns.cost += cost?.(item) ?? 1;
       if (scheduled || underWay >= flushesMax) return;
       scheduled = true;
-      turns = { count: 0, empty: 0, seen: 0, cost: cost?.(item) ?? 1 };
-      schedule(begin);
+      if (lingering?.isWorthIt()) lingering.begin(() => waiting, pump);
+      else schedule(pump);
     },
     idle: () =>
       waiting.length === 0 && underWay === 0

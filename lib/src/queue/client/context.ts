@@ -18,7 +18,7 @@ export interface QueueContext {
  * flight two shared one before and six do now, and the database's work for each fell by half.
  */
 export const overTurns = (enough: number) =>
-  ({ schedule: setImmediate, linger: { turnsMax: 12, emptyMax: 2, enough } }) as const;
+  ({ linger: { turn: setImmediate, turnsMax: 12, emptyMax: 2, enough } }) as const;
 
 const readyPrefix = "ready:";
 

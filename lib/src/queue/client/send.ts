@@ -64,16 +64,17 @@ function tally(items: readonly Addressed[]): Map<number, number> {
 }
 
 // A notification that a commit brings along wakes a worker a round trip earlier than one that follows it. But such
-// commits wait for each other in the whole server, so a process spends no more than this part of its time in them.
-const tellingPart = 1 / 5;
+// commits wait for each other in the whole server, so only a process that rests most of its time makes them: one that
+// sends without a pause has its notifications gathered.
+const restPerWork = 4;
 
-/** Says when a commit may bring its notification along. */
+/** Says when a commit may bring its notification along: after a rest. */
 function makeTelling() {
   let nextAt = 0;
   return {
     isFree: () => performance.now() >= nextAt,
     took(ms: number): void {
-      nextAt = performance.now() + ms / tellingPart - ms;
+      nextAt = performance.now() + ms * restPerWork;
     },
   };
 }
@@ -96,7 +97,7 @@ export function makeSender(context: QueueContext): Sender {
     const told = telling.isFree() && areAlike(items);
     const begunAt = performance.now();
     const stored = await insertMessages(database, items, told ? channel : null);
-    if (told) telling.took(performance.now() - begunAt);
+    telling.took(performance.now() - begunAt);
     announce(
       items.filter((_, index) => stored[index]?.waitSeconds === 0),
       told,

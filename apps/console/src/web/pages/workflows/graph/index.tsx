@@ -4,8 +4,8 @@ import { useMemo } from "react";
 import { Background, Controls, MarkerType, ReactFlow } from "@xyflow/react";
 import type { RunView } from "../../../../api/index.ts";
 import { Empty } from "../../../furniture/notice.tsx";
-import { endName, planOf, startName, type Placed, type Plan } from "tuntas/asl/drawing";
-import { machineOf, type Scope } from "tuntas/asl/graph";
+import { endName, planOf, sizeOf, startName, type Placed, type Plan, type Size } from "tuntas/asl/drawing";
+import { machineOf, type Scope, type StateBox } from "tuntas/asl/graph";
 import { ArrowLine, Box, Dot, type ArrowEdge, type BoxNode, type DotNode } from "./nodes.tsx";
 import { positionAt, progressIn, type Progress } from "./progress.ts";
 import "./graph.css";
@@ -81,7 +81,7 @@ function dotsOf({ plan, progress }: Drawing): DotNode[] {
 }
 
 const arrowsOf = ({ plan, progress }: Drawing): ArrowEdge[] =>
-  plan.arrows.map(({ arrow, points }) => {
+  plan.arrows.map(({ arrow, points, label }) => {
     const isTaken = progress?.taken.has(`${arrow.from}\n${arrow.to}`) ?? false;
     return {
       id: `${arrow.from}\n${arrow.to}`,
@@ -96,14 +96,20 @@ const arrowsOf = ({ plan, progress }: Drawing): ArrowEdge[] =>
         width: 14,
         height: 14,
       },
-      data: { arrow, points, isTaken, isFaint: progress !== undefined && !isTaken },
+      data: { arrow, points, label, isTaken, isFaint: progress !== undefined && !isTaken },
     };
   });
 
 const heightMaxPx = 1500;
 
+/** With room for what became of it: outcome, attempts, how long it took. */
+const roomy = (box: StateBox): Size => {
+  const { width, height } = sizeOf(box);
+  return { width: Math.max(width, 240), height };
+};
+
 function Drawn({ scope, ...props }: GraphProps & { readonly scope: Scope }) {
-  const plan = useMemo(() => planOf(scope), [scope]);
+  const plan = useMemo(() => planOf(scope, roomy), [scope]);
   const { run } = props;
   const progress = useMemo(() => run && progressIn(run.visits, run.execution.status === "SUCCEEDED"), [run]);
   const drawing: Drawing = { ...props, plan, progress };

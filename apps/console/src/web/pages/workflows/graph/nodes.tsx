@@ -37,6 +37,7 @@ export type ArrowEdge = Edge<
   {
     readonly arrow: Arrow;
     readonly points: readonly Point[];
+    readonly label: Point | null;
     readonly isTaken: boolean;
     readonly isFaint: boolean;
   },
@@ -97,8 +98,7 @@ export function Dot({ data }: NodeProps<DotNode>) {
 }
 
 export function ArrowLine({ id, data, markerEnd }: EdgeProps<ArrowEdge>) {
-  const { arrow, points, isTaken, isFaint } = data!;
-  const at = points[Math.floor(points.length / 2)]!;
+  const { arrow, points, label: at, isTaken, isFaint } = data!;
   return (
     <>
       <BaseEdge
@@ -110,7 +110,7 @@ export function ArrowLine({ id, data, markerEnd }: EdgeProps<ArrowEdge>) {
         data-faint={isFaint}
         {...(markerEnd !== undefined && { markerEnd })}
       />
-      {arrow.label && (
+      {arrow.label && at && (
         <EdgeLabelRenderer>
           <span
             className="arrow-label"

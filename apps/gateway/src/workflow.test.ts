@@ -46,14 +46,18 @@ async function ended(call: Call, executionArn: string) {
 }
 
 /** A Lambda whose answers take a while; it counts the invocations of each payload. */
-async function startLambda(delayMs: number) {
+async function startLambda(delayMs: number, fails: (body: string) => boolean = () => false) {
   const invocations = new Map<string, number>();
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
       invocations.set(body, (invocations.get(body) ?? 0) + 1);
-      setTimeout(() => response.writeHead(200, { "content-type": "application/json" }).end(body), delayMs);
+      setTimeout(() => {
+        const error = fails(body) ? { "x-amz-function-error": "Unhandled" } : {};
+        response.writeHead(200, { "content-type": "application/json", ...error });
+        response.end(fails(body) ? '{"errorType":"Broken"}' : body);
+      }, delayMs);
     });
   });
   server.listen(0, "127.0.0.1");
@@ -125,6 +129,59 @@ describe("executions whose process is killed", () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 });
+
+test("P-01 a map run goes on in another process, and so does its redrive", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "tuntas-map-"));
+  let isMended = false;
+  const lambda = await startLambda(300, (body) => !isMended && Number(body) % 3 === 0);
+  const [first, second, third] = (await Promise.all(
+    Array.from({ length: 3 }, () => serve(dataDir, lambda.url)),
+  )) as [Served, Served, Served];
+  const work = { Type: "Task", Resource: "arn:aws:lambda:us-east-1:000000000000:function:work", End: true };
+  const all = {
+    Type: "Map",
+    MaxConcurrency: 2,
+    ToleratedFailureCount: 2,
+    ItemProcessor: {
+      ProcessorConfig: { Mode: "DISTRIBUTED", ExecutionType: "STANDARD" },
+      StartAt: "Work",
+      States: { Work: work },
+    },
+    End: true,
+  };
+  const stateMachineArn = await createMachine(first.call, `map-${Date.now()}`, { All: all }, "All");
+  const items = Array.from({ length: 12 }, (_, n) => n);
+  const reached = async (count: number) => {
+    while (lambda.invocations.size < count) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  const { executionArn } = await first.call("StartExecution", {
+    stateMachineArn,
+    input: JSON.stringify(items),
+  });
+  await reached(3);
+  first.process.kill("SIGKILL");
+  expect(await ended(second.call, executionArn)).toMatchObject({
+    status: "FAILED",
+    error: "States.ExceedToleratedFailureThreshold",
+  });
+  isMended = true;
+  const before = lambda.invocations.size;
+  await second.call("RedriveExecution", { executionArn });
+  await reached(before + 1);
+  second.process.kill("SIGKILL");
+  const { status, output } = await ended(third.call, executionArn);
+  expect({ status, output: JSON.parse(output) }).toEqual({ status: "SUCCEEDED", output: items });
+  const [{ mapRunArn }] = (await third.call("ListMapRuns", { executionArn })).mapRuns;
+  expect(await third.call("DescribeMapRun", { mapRunArn })).toMatchObject({
+    status: "SUCCEEDED",
+    redriveCount: 1,
+    executionCounts: { succeeded: items.length, total: items.length },
+  });
+  third.process.kill("SIGTERM");
+  await once(third.process, "exit");
+  lambda.close();
+  await rm(dataDir, { recursive: true, force: true });
+}, 240_000);
 
 const withGateway = async (work: (call: Call, gateway: TestGateway) => Promise<void>) => {
   await using gateway = await startTestGateway();

@@ -36,7 +36,7 @@ const codeOf = (page: string): string =>
 const example = codeOf("README.md");
 
 test("the README's example, the lesson's and those of the workflow recipes compile", () => {
-  const recipes = ["builder", "calls", "callbacks", "distributed-map"].map(
+  const recipes = ["backfill", "builder", "calls", "callbacks", "distributed-map"].map(
     (name) => `docs/recipes/${name}.md`,
   );
   mkdirSync(scratch, { recursive: true });

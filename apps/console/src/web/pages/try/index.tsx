@@ -1,7 +1,9 @@
 // Try it: send a message, start an execution, call the API, and see what comes of it.
-import { lazy, Suspense } from "react";
 import { Page } from "../../furniture/page.tsx";
 import { Tabs, useTab } from "../../furniture/tabs.tsx";
+import TryApi from "./api.tsx";
+import TryExecution from "./execution.tsx";
+import TryMessage from "./message.tsx";
 import "./try.css";
 
 const tabs = [
@@ -10,11 +12,8 @@ const tabs = [
   ["api", "Call the API"],
 ] as const;
 
-const views = {
-  message: lazy(() => import("./message.tsx")),
-  execution: lazy(() => import("./execution.tsx")),
-  api: lazy(() => import("./api.tsx")),
-};
+// With their page: as files of their own they would split React off the first script.
+const views = { message: TryMessage, execution: TryExecution, api: TryApi };
 
 export default function Try() {
   const View = views[useTab("what", ["message", "execution", "api"])];
@@ -24,9 +23,7 @@ export default function Try() {
       lead="Do by hand what a program does, and watch what comes of it. Each try is on the record."
     >
       <Tabs name="what" label="What to try" tabs={tabs} />
-      <Suspense fallback={null}>
-        <View />
-      </Suspense>
+      <View />
     </Page>
   );
 }

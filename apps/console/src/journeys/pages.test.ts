@@ -11,6 +11,9 @@ import { pagesOfShop } from "./tour.fixture.ts";
 const picturesFolder = fileURLToPath(new URL("../../../../docs/console/", import.meta.url));
 const keepsPictures = process.env.TUNTAS_PICTURES === "write";
 
+/** Of these a picture on a phone is kept too. */
+const onPhone = ["home", "approvals", "queue", "cause", "run waiting", "run waterfall", "try message"];
+
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 interface Violation {
@@ -53,12 +56,17 @@ describe.skipIf(!hasBrowser)("every page of the console in a browser", () => {
     await page.waitForFunction("document.fonts.status === 'loaded'");
     if (keepsPictures) {
       await page.getByText("Live").first().waitFor();
-      await page.screenshot({ path: `${picturesFolder}${name.replaceAll(" ", "-")}-${colorScheme}.png` });
+      await keep(page, `${name} ${colorScheme}`);
     }
     expect(await violationsOf(page)).toEqual([]);
     expect(page.complaints).toEqual([]);
     await page.context().close();
   });
+
+  const keep = (page: Page, name: string) =>
+    keepsPictures
+      ? page.screenshot({ path: `${picturesFolder}${name.replaceAll(" ", "-")}.png` })
+      : undefined;
 
   test("on a phone every page fits, and the menu slides in", async () => {
     const page = await browser.visit("/console/", {
@@ -74,13 +82,31 @@ describe.skipIf(!hasBrowser)("every page of the console in a browser", () => {
         "document.documentElement.scrollWidth - document.documentElement.clientWidth",
       );
       expect({ name, overflow }).toEqual({ name, overflow: 0 });
-      if (keepsPictures && ["home", "cause"].includes(name))
-        await page.screenshot({ path: `${picturesFolder}${name}-phone.png` });
+      if (onPhone.includes(name)) await keep(page, `${name} phone`);
     }
     await page.goto(`${shop.url}/console/`);
     await page.getByRole("button", { name: "Pages" }).click();
     await page.getByRole("navigation", { name: "Pages" }).getByText("Dead letters").click();
     await page.getByRole("heading", { name: "Dead letters", level: 1 }).waitFor();
     expect(page.complaints).toEqual([]);
-  }, 120_000);
+  }, 240_000);
+
+  test.each(["light", "dark"] as const)(
+    "as soon as there is a user, people sign in first, %s",
+    async (colorScheme) => {
+      const { users } = shop.kit.platform.access;
+      const by = { actor: "test", from: "test" };
+      if ((await users.list()).length === 0)
+        await users.add({ name: "ada", role: "viewer", password: "a long enough password" }, by);
+      const page = await browser.visit("/console/queues", { colorScheme, reducedMotion: "reduce" });
+      await page.getByRole("heading", { name: "Sign in" }).waitFor();
+      await keep(page, `sign in ${colorScheme}`);
+      expect(await violationsOf(page)).toEqual([]);
+      await page.getByLabel("Name").fill("ada");
+      await page.getByLabel("Password").fill("a long enough password");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Queues", level: 1 }).waitFor();
+      await page.getByText("ada · viewer").waitFor();
+    },
+  );
 });

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { isTuntasError } from "tuntas";
 import { accessErrors, isLoopback, isLoopbackName, makeGuard, securityHeaders } from "tuntas/access";
 import { consoleErrors } from "../contract.ts";
+import { makeChronicles } from "./chronicle/followed.ts";
 import { problemOf, writeJson, writeProblem } from "./http/answer.ts";
 import { loadAssets } from "./http/assets.ts";
 import { readJson } from "./http/body.ts";
@@ -86,7 +87,8 @@ export function consolePages(options: ConsoleOptions): ConsolePages {
   const { platform, host = "127.0.0.1", secure = false } = options;
   const { links = () => ({}), apis = () => ({}), webFolder = builtPages() } = options;
   const assets = loadAssets(webFolder);
-  const needs = { platform, links, apis, shared: makeShared(), version: readVersion() };
+  const chronicles = makeChronicles(platform.workflows.executions);
+  const needs = { platform, links, apis, chronicles, shared: makeShared(), version: readVersion() };
   const api = makeApi(needs, { host, secure });
   const headers = Object.entries(securityHeaders({ secure }));
 

@@ -2,6 +2,7 @@
 import type { Platform } from "tuntas";
 import type { Act, Who } from "tuntas/access";
 import type { ActName, Acts, ReadName, Reads } from "../api/index.ts";
+import type { Chronicles } from "./chronicle/followed.ts";
 import type { Fields } from "./fields.ts";
 import type { Shared } from "./shared.ts";
 
@@ -23,6 +24,7 @@ export type ConsolePlatform = Pick<
 export interface Needs {
   readonly platform: ConsolePlatform;
   readonly shared: Shared;
+  readonly chronicles: Chronicles;
   readonly version: string;
   /** The application's APIs by name; only these are called. */
   readonly apis: () => Readonly<Record<string, string>>;

@@ -19,6 +19,7 @@ import {
   workflowErrors,
 } from "../contract.ts";
 import * as store from "../store/executions.ts";
+import type { HistoryPage } from "../store/executions.ts";
 import * as mapRuns from "../store/map-runs.ts";
 import type { NewRun } from "../worker/engine/index.ts";
 import { runExpress } from "../worker/express.ts";
@@ -33,6 +34,8 @@ export interface Executions {
   find(arn: string): Promise<ExecutionRecord | undefined>;
   list(machine: MachineRecord, filter: store.ExecutionFilter, page: Page): Promise<ExecutionRecord[]>;
   history(execution: ExecutionRecord): Promise<HistoryEvent[]>;
+  /** What was added to it after the part `seq`, for whoever follows it; all of it after -1. */
+  historyAfter(execution: Pick<ExecutionRecord, "id">, seq: number): Promise<HistoryPage[]>;
   /** False where it had ended already. */
   stop(execution: ExecutionRecord, failure: Failure): Promise<boolean>;
   /** What failed, in the order in which it was started, after the id `after`. */
@@ -171,6 +174,7 @@ export function makeExecutions(database: Database, worker: WorkflowWorker): Exec
     find: (arn) => store.findExecution(database, arn),
     list: (machine, filter, page) => store.listExecutions(database, machine.id, filter, page),
     history: (execution) => store.readHistory(database, execution.id),
+    historyAfter: ({ id }, seq) => store.readHistoryAfter(database, id, seq),
     stop: async (execution, failure) =>
       (await engine.dispatch(execution.id, { type: "stopped", ...failure })) === "applied",
     failed: (machine, filter, page) => store.findFailed(database, machine.id, filter, page),

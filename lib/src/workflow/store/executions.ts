@@ -135,6 +135,26 @@ export async function readHistory(sql: Runner, executionId: string): Promise<His
   return rows.flatMap(({ events }) => eventsOf(events));
 }
 
+const historyAfterText = statement(
+  `select seq, events from tuntas.execution_history where execution_id = $1 and seq > $2 order by seq`,
+);
+
+/** A part of a history: the events of one advance. */
+export interface HistoryPage {
+  readonly seq: number;
+  readonly events: readonly HistoryEvent[];
+}
+
+/** What was added after that part; all of it after -1. */
+export async function readHistoryAfter(
+  sql: Runner,
+  executionId: string,
+  seq: number,
+): Promise<HistoryPage[]> {
+  const rows = await sql.run<{ seq: number; events: string }>(historyAfterText, [executionId, seq]);
+  return rows.map((row) => ({ seq: row.seq, events: eventsOf(row.events) }));
+}
+
 /** What never changes but for a redrive. */
 export interface Facts {
   readonly arn: string;

@@ -1,16 +1,19 @@
 // What went in and out of one visit, out of the run's history.
 import type { HistoryEvent } from "tuntas/workflow";
 import type { VisitTexts } from "../../api/index.ts";
-import { chronicleOf, detailsOf } from "./visits.ts";
+import { detailsOf, type Chronicle } from "./visits.ts";
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
 const textOf = (value: unknown): string | null =>
   value === undefined ? null : typeof value === "string" ? value : JSON.stringify(value);
 
-/** Undefined where no visit began with that event. */
-export function textsOf(events: readonly HistoryEvent[], visit: number): VisitTexts | undefined {
-  const chronicle = chronicleOf(events);
+/** Undefined where no visit began with that event. The events are those from it on. */
+export function textsOf(
+  chronicle: Chronicle,
+  events: readonly HistoryEvent[],
+  visit: number,
+): VisitTexts | undefined {
   if (!chronicle.visits.some(({ id }) => id === visit)) return undefined;
   const texts: Draft<VisitTexts> = { id: visit, input: null, output: null, assigned: null, attempts: [] };
   const attempts: Draft<VisitTexts["attempts"][number]>[] = [];

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { testPlatform } from "tuntas/testing";
 import { defaultScope } from "tuntas/queue";
+import { makeChronicles } from "./followed.ts";
 import { textsOf } from "./texts.ts";
 import { visitsOf } from "./visits.ts";
 
@@ -49,13 +50,26 @@ test("stays, items, attempts and what was caught, as the history has them", asyn
     const task = await activities.task(activity, { workerName: "w", waitMs: 20_000 });
     await activities.fail(task!.token, { error });
   }
+  const read: number[][] = [];
+  const chronicles = makeChronicles({
+    async historyAfter(run, seq) {
+      const parts = await executions.historyAfter(run, seq);
+      read.push(parts.flatMap(({ events }) => events.map(({ id }) => id)));
+      return parts;
+    },
+  });
   await failNext("Busy");
+  await chronicles.follow((await executions.find(arn))!);
   await kit.advance(2000);
   await failNext("Lost");
   await failNext("Broken");
   const execution = (await executions.find(arn))!;
-  const events = await executions.history(execution);
-  const visits = visitsOf(events, execution.status);
+  // A look in the middle, two at once, and one when there is nothing new: no event is read twice.
+  await Promise.all([chronicles.follow(execution), chronicles.follow(execution)]);
+  const { chronicle } = await chronicles.follow(execution);
+  expect(read.flat()).toEqual((await executions.history(execution)).map(({ id }) => id));
+  expect(read.filter((ids) => ids.length > 0)).toHaveLength(2);
+  const visits = visitsOf(chronicle, execution.status);
   const each = visits.find(({ state }) => state === "Each")!;
   const told = visits.map(({ state, item, outcome, attempts, parent }) => ({
     state,
@@ -80,9 +94,12 @@ test("stays, items, attempts and what was caught, as the history has them", asyn
     { state: "Work", ...beside, outcome: "caught", attempts: ["Busy", "Lost"] },
     { state: "Mend", ...beside, outcome: "failed", attempts: ["Broken"] },
   ]);
-  const texts = textsOf(events, visits.find(({ state }) => state === "Work")!.id)!;
+  const work = visits.find(({ state }) => state === "Work")!.id;
+  const events = await chronicles.eventsFrom(execution, work);
+  expect(events[0]!.id).toBe(work);
+  const texts = textsOf(chronicle, events, work)!;
   expect(texts.input).toBe('{"items":[1,2]}');
   expect(JSON.parse(texts.output!)).toMatchObject({ Error: "Lost" });
   expect(texts.attempts).toHaveLength(2);
-  expect(textsOf(events, 99_999)).toBeUndefined();
+  expect(textsOf(chronicle, events, 99_999)).toBeUndefined();
 });

@@ -148,15 +148,8 @@ function outcomesOf(visits: readonly DraftVisit[], status: RecordStatus): Map<nu
   return outcomes;
 }
 
-export function chronicleOf(events: readonly HistoryEvent[]): Chronicle {
-  const chronicle = new Chronicle();
-  for (const event of events) chronicle.add(event);
-  return chronicle;
-}
-
 /** Every stay in a state, in the order in which they began. */
-export function visitsOf(events: readonly HistoryEvent[], status: RecordStatus): Visit[] {
-  const { visits } = chronicleOf(events);
+export function visitsOf({ visits }: Pick<Chronicle, "visits">, status: RecordStatus): Visit[] {
   const open = outcomesOf(visits, status);
-  return visits.map((visit) => Object.assign(visit, { outcome: open.get(visit.id) ?? leftAs(visit) }));
+  return visits.map((visit) => ({ ...visit, outcome: open.get(visit.id) ?? leftAs(visit) }));
 }

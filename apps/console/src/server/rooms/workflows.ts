@@ -13,7 +13,7 @@ import type { Who } from "tuntas/access";
 import type { RunEvent, RunView, VisitTexts, WorkflowActs, WorkflowReads } from "../../api/index.ts";
 import { consoleErrors } from "../../contract.ts";
 import { textsOf } from "../chronicle/texts.ts";
-import { chronicleOf, detailsOf, visitsOf } from "../chronicle/visits.ts";
+import { detailsOf, visitsOf } from "../chronicle/visits.ts";
 import type { Fields } from "../fields.ts";
 import { makeMasking } from "../masking.ts";
 import type { ActsOf, Needs, ReadsOf } from "../needs.ts";
@@ -77,15 +77,15 @@ async function runOf(needs: Needs, fields: Fields, who: Who): Promise<RunView> {
   const { executions, observer, nowMs } = needs.platform.workflows;
   const execution = await executionOf(needs, fields);
   const mask = maskingOf(needs, who, execution);
-  const [definition, events, positions, mapRuns, input, output] = await Promise.all([
+  const [definition, { chronicle }, positions, mapRuns, input, output] = await Promise.all([
     definitionOf(needs, execution),
-    executions.history(execution),
+    needs.chronicles.follow(execution),
     observer.positions(execution),
     executions.mapRuns(execution, everything),
     mask(execution.input),
     mask(execution.output),
   ]);
-  const visits = visitsOf(events, execution.status);
+  const visits = visitsOf(chronicle, execution.status);
   return {
     execution: { ...execution, input, output },
     machine: machineNameOf(execution),
@@ -100,8 +100,10 @@ async function runOf(needs: Needs, fields: Fields, who: Who): Promise<RunView> {
 
 async function textsIn(needs: Needs, fields: Fields, who: Who): Promise<VisitTexts> {
   const execution = await executionOf(needs, fields);
-  const events = await needs.platform.workflows.executions.history(execution);
-  const texts = textsOf(events, Number(numberOf(fields, "visit") ?? 0));
+  const visit = Number(numberOf(fields, "visit") ?? 0);
+  const events = await needs.chronicles.eventsFrom(execution, visit);
+  const { chronicle } = await needs.chronicles.follow(execution);
+  const texts = textsOf(chronicle, events, visit);
   if (!texts) throw missing("no state was entered by that event");
   const mask = maskingOf(needs, who, execution);
   const [input, output, assigned, attempts] = await Promise.all([
@@ -136,9 +138,9 @@ async function eventsOf(needs: Needs, fields: Fields, who: Who) {
   const after = Number(numberOf(fields, "after") ?? 0);
   const execution = await executionOf(needs, fields);
   const mask = maskingOf(needs, who, execution);
-  const events = await needs.platform.workflows.executions.history(execution);
-  const chronicle = chronicleOf(events);
-  const wanted = events.filter(({ id }) => id > after).slice(0, eventsMax + 1);
+  const events = await needs.chronicles.eventsFrom(execution, after + 1);
+  const { chronicle } = await needs.chronicles.follow(execution);
+  const wanted = events.slice(0, eventsMax + 1);
   const rows = wanted.map(async (event): Promise<RunEvent> => {
     const { id, previousEventId, type, timestamp } = event;
     const state = chronicle.visitOf(id)?.state ?? null;

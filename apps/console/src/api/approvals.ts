@@ -3,6 +3,11 @@ import type { Reasoned } from "./basics.ts";
 
 export type { Approval, ApprovalStatus, InboxItem };
 
+export interface ApprovalView extends InboxItem {
+  /** False where the application has a part in the decision and does not run in the console's process. */
+  readonly decidedHere: boolean;
+}
+
 interface ApprovalName {
   readonly id: string;
   /**
@@ -23,9 +28,9 @@ export interface ApprovalReads {
       readonly workflow?: string;
       readonly subject?: string;
     };
-    answer: { readonly items: readonly InboxItem[]; readonly more: boolean };
+    answer: { readonly items: readonly ApprovalView[]; readonly more: boolean };
   };
-  approval: { query: { readonly id: string }; answer: InboxItem };
+  approval: { query: { readonly id: string }; answer: ApprovalView };
 }
 
 export interface ApprovalActs {

@@ -41,6 +41,11 @@ export interface DeadLetterActs {
       };
     answer: Operated;
   };
+  /** A new message with another body, to where the old one died; the old one is rejected. */
+  "dead.resend": {
+    body: Reasoned & { readonly id: string; readonly body: string };
+    answer: { readonly messageId: string; readonly old: "rejected" | "being rejected" | "gone" };
+  };
   "dead.reject": {
     body: DeadFilter & Reasoned & { readonly dryRun?: boolean; readonly code?: string };
     answer: Operated;

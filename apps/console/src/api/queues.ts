@@ -50,6 +50,8 @@ export interface QueueReads {
 }
 
 export interface QueueActs {
+  /** The whole body, for whoever may see sensitive fields; each look is on the record. */
+  "message.reveal": { body: Reasoned & { readonly id: string }; answer: { readonly body: string | null } };
   "queue.pause": { body: QueueName & Reasoned; answer: { readonly status: "paused" } };
   "queue.resume": { body: QueueName & Reasoned; answer: { readonly status: "resumed" } };
   "queue.purge": {

@@ -6,7 +6,7 @@ import { defaultScope } from "tuntas/queue";
 import { listEffects } from "tuntas/ledger";
 import { hasBrowser, openBrowser, serveShop, type Served, type Visitor } from "./browser.fixture.ts";
 
-describe.skipIf(!hasBrowser)("acts at the console in a browser", () => {
+describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_000 }, () => {
   let shop: Served;
   let browser: Visitor;
   beforeAll(async () => {
@@ -170,13 +170,88 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", () => {
   test("an operation that somebody asked for begins once another approves, and says what became of each", async () => {
     const page = await browser.visit("/console/operations?state=awaiting_approval");
     await page.getByRole("row", { name: /replay/ }).click();
+    await page.getByRole("button", { name: "Rate" }).click();
+    await page.getByLabel(/At most so many a second/).fill("50");
+    await confirm(page, "Set it", "the acquirer asked for it");
+    await page.getByText("50 a second now.").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Approve" }).click();
     await confirm(page, "Approve", "seen the table");
     await page.getByText("It is running now.").waitFor();
     await page.getByRole("button", { name: "Close" }).last().click();
     await page.getByText("What became of each").waitFor();
     const [operation] = (await platform().operations.list({})).filter(({ actor }) => actor === "mira");
-    expect(operation).toMatchObject({ kind: "replay", actor: "mira", decidedBy: "local" });
+    expect(operation).toMatchObject({ kind: "replay", actor: "mira", decidedBy: "local", perSecond: 50 });
+  });
+
+  const runOf = (order: string) =>
+    `arn:aws:states:us-east-1:000000000000:execution:OrderFulfilment:fulfil-${order}`;
+
+  test("a run is stopped with a reason, which its error tells", async () => {
+    const page = await browser.visit(`/console/workflows/run/${encodeURIComponent(runOf("ord-2035"))}`);
+    await page.getByRole("button", { name: "Stop" }).click();
+    await confirm(page, "Stop", "the customer called it off");
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await page.getByText("local: the customer called it off").waitFor();
+    const stopped = await platform().workflows.executions.find(runOf("ord-2035"));
+    expect(stopped).toMatchObject({ status: "ABORTED", error: "Tuntas.StoppedByOperator" });
+    expect((await lastAct("workflow.stop")).subject).toBe(runOf("ord-2035"));
+  });
+
+  test("a run that failed is redriven after a look at what it has left behind", async () => {
+    const page = await browser.visit(`/console/workflows/run/${encodeURIComponent(runOf("ord-2033"))}`);
+    await page.getByRole("button", { name: "Redrive" }).click();
+    await page.getByRole("dialog").getByText("goes on at BookCourier").waitFor();
+    await confirm(page, "Redrive it", "the courier's API is back, they say");
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await page.getByText("Redriven 1 times").waitFor();
+    expect((await platform().workflows.executions.find(runOf("ord-2033")))!.redriveCount).toBe(1);
+    expect((await lastAct("workflow.redrive")).reason).toBe("the courier's API is back, they say");
+  });
+
+  test("H-14 a question that the application has a part in says where it can be decided, and is not tried here", async () => {
+    const subject = "Refund of 18.50 for ord-1022";
+    const { database } = platform();
+    await database.transaction(({ client }) =>
+      client.query(`update ${database.schema}.approval set guarded = true where subject = $1`, [subject]),
+    );
+    const page = await browser.visit("/console/approvals");
+    await page.getByText(subject).first().click();
+    await page.getByText("It cannot be decided from this console.").waitFor();
+    await page.getByText(/tuntas approval approve .* --app FILE/).waitFor();
+    expect(await page.getByRole("button", { name: "Approve" }).isDisabled()).toBe(true);
+    await page.keyboard.press("a");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await page.getByRole("button", { name: "Withdraw" }).click();
+    await confirm(page, "Withdraw", "asked twice");
+    await page.getByText("Withdrawn. The execution is told").waitFor();
+  });
+
+  test("Q-15 a dead letter is shown whole to who may see it, put right and sent anew; all of it is on the record", async () => {
+    const page = await browser.visit("/console/dead-letters");
+    await page.getByText("ORDER_CLOSED").click();
+    await page.getByRole("table", { name: "Messages of this cause" }).getByRole("row").nth(1).click();
+    const edit = page.getByRole("button", { name: "Edit and send anew" });
+    await edit.waitFor();
+    expect(await edit.isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Show masked fields" }).click();
+    await confirm(page, "Show it", "whose order is it?");
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await page
+      .getByLabel("Body", { exact: true })
+      .getByText(/cust-\d/)
+      .waitFor();
+    const look = await lastAct("payload.reveal");
+    expect(look).toMatchObject({ actor: "local", reason: "whose order is it?" });
+    await edit.click();
+    await page.getByRole("dialog").getByLabel("Body").fill('{"orderId":"ord-6"}');
+    await confirm(page, "Send it anew", "it was the order beside it");
+    await page.getByText(/Sent as .* The old one is (being )?rejected/).waitFor();
+    const sent = await lastAct("dlq.resend");
+    expect(sent).toMatchObject({ subject: look.subject, reason: "it was the order beside it" });
+    const messageId = look.subject.replace("message ", "");
+    const stateOf = async () => (await platform().queues.inspector.explain(messageId))?.state;
+    await expect.poll(stateOf, { timeout: 30_000 }).toBe("rejected");
   });
 
   test("what happens elsewhere shows without a reload, and a link shows what its sender saw", async () => {

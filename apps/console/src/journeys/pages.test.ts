@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)("every page of the console in a browser", () => {
     await act?.(page);
     await page.waitForFunction("document.fonts.status === 'loaded'");
     if (keepsPictures) {
-      await page.getByText("Live").first().waitFor();
+      if (!address.startsWith("/try")) await page.getByText("Live").first().waitFor();
       await keep(page, `${name} ${colorScheme}`);
     }
     expect(await violationsOf(page)).toEqual([]);

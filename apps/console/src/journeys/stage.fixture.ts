@@ -12,7 +12,10 @@ import { recall } from "./history.fixture.ts";
 import { refundApproval, refunds } from "./refunds.fixture.ts";
 import { fulfil } from "./workflows.fixture.ts";
 
-const order = z.object({ orderId: z.string(), customerId: z.string().optional() });
+const order = z.object({
+  orderId: z.string(),
+  customerId: z.string().meta({ sensitive: true }).optional(),
+});
 type Order = z.infer<typeof order>;
 
 const declared = (name: string, owner: string, after = 3) =>

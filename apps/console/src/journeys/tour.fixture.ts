@@ -87,7 +87,7 @@ export const pagesOfShop: readonly Place[] = [
     address: "/try?queue=payment-capture",
     shows: "orderId",
     async act(page) {
-      await page.getByLabel("orderId").fill("ord-7");
+      await page.getByLabel("orderId").fill("ord-6");
       await page.getByRole("button", { name: "Send", exact: true }).click();
       await page.getByText("A worker has done it").waitFor();
     },

@@ -50,8 +50,9 @@ describe.skipIf(!hasBrowser)("trying things at the console in a browser", { time
     await page.getByRole("button", { name: "Send", exact: true }).click();
     await page.getByText("quarantined", { exact: true }).waitFor();
     await page.getByLabel("What came of it").getByRole("link").last().click();
-    await page.getByLabel("Body", { exact: true }).getByText("this is not JSON").waitFor();
-    await page.getByLabel("Attributes", { exact: true }).getByText("try-1").waitFor();
+    await page.waitForURL(/queues\/payment-capture\?message=/);
+    await page.getByRole("complementary").getByText("this is not JSON").waitFor();
+    await page.getByRole("complementary").getByText("try-1").waitFor();
   });
 
   test("a FIFO queue asks for the group; the same again within five minutes is a duplicate", async () => {

@@ -41,6 +41,8 @@ export interface Approvals {
   delegate(id: string, act: Act & { readonly to: string }): Promise<Approval>;
   /** Ends a request without a decision; the task fails by ApprovalWithdrawn. Errors: TUNTAS_APPROVAL_OVER, _MISSING. */
   withdraw(id: string, act: Act & { readonly tx?: Decision["tx"] }): Promise<Approval>;
+  /** Whether this process can take the decision: one that the application has a part in takes the application. */
+  isDecidedHere(of: Pick<Approval, "workflow" | "task" | "guarded">): boolean;
   /** What the application does with decisions of that task in this process. Answers what ends that. */
   bind(of: { readonly workflow: string; readonly task: string }, hook: DecidedHook): () => void;
 }
@@ -198,6 +200,7 @@ export function makeApprovals(
       const kept = isId(id) ? await findApproval(database, id) : undefined;
       return kept && (await withWaits(database, [kept])).map(seenBy(person))[0];
     },
+    isDecidedHere: ({ workflow, task, guarded }) => !guarded || hooks.has(slot(workflow, task)),
     bind({ workflow, task }, hook) {
       hooks.set(slot(workflow, task), hook);
       return () => void hooks.delete(slot(workflow, task));

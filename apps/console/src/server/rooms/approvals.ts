@@ -1,7 +1,7 @@
 // Questions to people: the inbox, and their answers.
 import type { Who } from "tuntas/access";
-import type { Person } from "tuntas/workflow";
-import type { ApprovalActs, ApprovalReads } from "../../api/index.ts";
+import type { InboxItem, Person } from "tuntas/workflow";
+import type { ApprovalActs, ApprovalReads, ApprovalView } from "../../api/index.ts";
 import { consoleErrors } from "../../contract.ts";
 import type { Fields } from "../fields.ts";
 import type { ActsOf, Needs, ReadsOf } from "../needs.ts";
@@ -26,26 +26,32 @@ function signerOf(fields: Fields, who: Who): Person {
   };
 }
 
-export const approvalReads = ({ platform: { workflows } }: Needs): ReadsOf<keyof ApprovalReads> => ({
-  async approvals(query, who) {
-    const workflow = query.optional("workflow");
-    const subject = query.optional("subject");
-    const items = await workflows.approvals.list({
-      status: query.optional("status") === undefined ? "pending" : query.oneOf("status", statuses),
-      overdue: query.flag("overdue"),
-      limit: rowsMax,
-      ...(query.flag("mine") && { for: personOf(who) }),
-      ...(workflow !== undefined && { workflow }),
-      ...(subject !== undefined && { subject }),
-    });
-    return { items, more: items.length >= rowsMax };
-  },
-  async approval(query, who) {
-    const found = await workflows.approvals.show(query.text("id"), personOf(who));
-    if (found) return found;
-    throw consoleErrors.error("TUNTAS_CONSOLE_MISSING", "there is no such approval");
-  },
-});
+export const approvalReads = ({ platform: { workflows } }: Needs): ReadsOf<keyof ApprovalReads> => {
+  const viewOf = (item: InboxItem): ApprovalView => ({
+    ...item,
+    decidedHere: workflows.approvals.isDecidedHere(item),
+  });
+  return {
+    async approvals(query, who) {
+      const workflow = query.optional("workflow");
+      const subject = query.optional("subject");
+      const items = await workflows.approvals.list({
+        status: query.optional("status") === undefined ? "pending" : query.oneOf("status", statuses),
+        overdue: query.flag("overdue"),
+        limit: rowsMax,
+        ...(query.flag("mine") && { for: personOf(who) }),
+        ...(workflow !== undefined && { workflow }),
+        ...(subject !== undefined && { subject }),
+      });
+      return { items: items.map(viewOf), more: items.length >= rowsMax };
+    },
+    async approval(query, who) {
+      const found = await workflows.approvals.show(query.text("id"), personOf(who));
+      if (found) return viewOf(found);
+      throw consoleErrors.error("TUNTAS_CONSOLE_MISSING", "there is no such approval");
+    },
+  };
+};
 
 export const approvalActs = ({ platform: { workflows } }: Needs): ActsOf<keyof ApprovalActs> => ({
   "approval.decide": {

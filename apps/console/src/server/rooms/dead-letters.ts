@@ -1,12 +1,13 @@
 // Dead letters: causes, messages, and the two ways on. A dry run counts; the real one runs on where it takes long.
 import type { StartOptions } from "tuntas/operation";
-import { defaultScope, type TriageFilter } from "tuntas/queue";
+import type { Who } from "tuntas/access";
+import { composeMessage, defaultScope, type TriageFilter } from "tuntas/queue";
 import type { DeadLetterActs, DeadLetterReads, Operated } from "../../api/index.ts";
 import { consoleErrors } from "../../contract.ts";
 import type { Fields } from "../fields.ts";
 import { makeMasking } from "../masking.ts";
 import type { ActsOf, Needs, ReadsOf } from "../needs.ts";
-import { paged } from "./queues.ts";
+import { gone, paged } from "./queues.ts";
 
 const pageMax = 100;
 /** So long an act is waited for; what takes longer goes on, and shows how far it is among the operations. */
@@ -68,6 +69,51 @@ async function operate({ platform: { operations } }: Needs, options: StartOption
   return { status: state, auditId: id, selected, moved: done, skipped, forbidden: [] };
 }
 
+const editedCode = "EDITED_AND_SENT_ANEW";
+
+/** Text attributes go with the new message; others cannot be typed by anybody. */
+function textsOf(attributes: string | null): Record<string, string> {
+  const all = JSON.parse(attributes ?? "{}") as Record<string, { StringValue?: string }>;
+  const texts = Object.entries(all).flatMap(([name, { StringValue }]) =>
+    StringValue === undefined ? [] : [[name, StringValue] as const],
+  );
+  return Object.fromEntries(texts);
+}
+
+/** The new one first: should anything fail between, there are two, never none. */
+async function resend(needs: Needs, fields: Fields, who: Who) {
+  const { queues, access } = needs.platform;
+  const old = await queues.inspector.explain(fields.text("id"));
+  if (!old || (old.state !== "dead" && old.state !== "quarantined")) throw gone();
+  const queue = await queues.catalog.get(defaultScope, old.diedIn ?? old.queue);
+  const messageIds = [old.messageId];
+  const draft = {
+    body: fields.text("body"),
+    attributes: textsOf(old.attributes),
+    groupId: old.groupId ?? undefined,
+    ...(queue.fifo && { deduplicationId: `edited-${old.messageId}` }),
+  };
+  const reason = fields.text("reason");
+  const { messageId } = await queues.sender.send(queue, composeMessage(queue, draft), defaultScope.account);
+  await access.audit({
+    actor: who.name,
+    from: who.from,
+    action: "dlq.resend",
+    subject: `message ${old.messageId}`,
+    reason,
+    details: { queue: queue.name, messageId, messageIds },
+  });
+  const report = await operate(needs, {
+    kind: "reject",
+    selection: { filter: { messageIds }, code: editedCode },
+    expected: 1,
+    actor: who.name,
+    reason,
+  });
+  if (report.status === "running") return { messageId, old: "being rejected" as const };
+  return { messageId, old: report.moved === 1 ? ("rejected" as const) : ("gone" as const) };
+}
+
 export function deadLetterActs(needs: Needs): ActsOf<keyof DeadLetterActs> {
   const { triage, catalog } = needs.platform.queues;
   return {
@@ -98,6 +144,7 @@ export function deadLetterActs(needs: Needs): ActsOf<keyof DeadLetterActs> {
         });
       },
     },
+    "dead.resend": { may: "dlq.replay", run: (body, who) => resend(needs, body, who) },
     "dead.reject": {
       may: "dlq.reject",
       async run(body, who) {

@@ -33,6 +33,9 @@ function queueOf({ platform }: Needs, fields: Fields): Promise<QueueRecord> {
   return platform.queues.catalog.get(scopeOf(fields), fields.text("queue"));
 }
 
+export const gone = () =>
+  consoleErrors.error("TUNTAS_CONSOLE_MISSING", "the message is done, was deleted, or never was");
+
 export function queueReads(needs: Needs): ReadsOf<keyof QueueReads> {
   const { observer, inspector } = needs.platform.queues;
   return {
@@ -77,7 +80,7 @@ export function queueReads(needs: Needs): ReadsOf<keyof QueueReads> {
           ...explanation,
           body: await mask(explanation.diedIn ?? explanation.queue, explanation.body),
         };
-      throw consoleErrors.error("TUNTAS_CONSOLE_MISSING", "the message is done, was deleted, or never was");
+      throw gone();
     },
     processes: () => observer.processes(),
   };
@@ -99,8 +102,24 @@ function limitsOf(body: Fields): QueueLimits {
 }
 
 export function queueActs(needs: Needs): ActsOf<keyof QueueActs> {
-  const { catalog } = needs.platform.queues;
+  const { catalog, inspector } = needs.platform.queues;
   return {
+    "message.reveal": {
+      may: "payload.reveal",
+      async run(body, who) {
+        const found = await inspector.explain(body.text("id"));
+        if (!found) throw gone();
+        await needs.platform.access.audit({
+          actor: who.name,
+          from: who.from,
+          action: "payload.reveal",
+          subject: `message ${found.messageId}`,
+          reason: body.text("reason"),
+          details: { queue: found.diedIn ?? found.queue },
+        });
+        return { body: found.body };
+      },
+    },
     "queue.pause": {
       may: "queue.pause",
       async run(body, who) {

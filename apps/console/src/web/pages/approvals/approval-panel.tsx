@@ -1,4 +1,4 @@
-import type { InboxItem } from "../../../api/index.ts";
+import type { ApprovalView } from "../../../api/index.ts";
 import { useMay } from "../../api/session.ts";
 import { Badge } from "../../furniture/badge.tsx";
 import { BodyText } from "../../furniture/body-text.tsx";
@@ -8,7 +8,7 @@ import type { Word } from "./decide.tsx";
 import { Deadline } from "./deadline.tsx";
 
 interface ApprovalProps {
-  readonly item: InboxItem;
+  readonly item: ApprovalView;
   readonly onAsk: (word: Word) => void;
   readonly onClose: () => void;
 }
@@ -84,30 +84,55 @@ function Facts({ item }: Pick<ApprovalProps, "item">) {
   );
 }
 
-export function ApprovalPanel({ item, onAsk, onClose }: ApprovalProps) {
+const verbs: readonly (readonly [Word, string])[] = [
+  ["approve", "Approve"],
+  ["reject", "Reject"],
+  ["escalate", "Escalate"],
+  ["withdraw", "Withdraw"],
+];
+
+/** Escalating and withdrawing need no application: they change nothing of its own. */
+const needsApplication: readonly Word[] = ["approve", "reject"];
+
+function Acts({ item, onAsk }: Pick<ApprovalProps, "item" | "onAsk">) {
   const may = useMay()("approval.decide") && item.status === "pending" && item.waiting;
+  const offered = verbs.filter(([word]) => word !== "escalate" || item.escalateAtMs !== null);
   return (
-    <Panel label="Approval" title={<h2>{item.subject}</h2>} onClose={onClose}>
-      <div className="row">
+    <div className="row">
+      {offered.map(([word, text]) => (
         <button
+          key={word}
           type="button"
           className="button"
-          data-kind="primary"
-          disabled={!may}
-          onClick={() => onAsk("approve")}
+          data-kind={word === "approve" ? "primary" : undefined}
+          disabled={!may || (needsApplication.includes(word) && !item.decidedHere)}
+          onClick={() => onAsk(word)}
         >
-          Approve <kbd>a</kbd>
+          {text}
+          {needsApplication.includes(word) && <kbd>{word[0]}</kbd>}
         </button>
-        <button type="button" className="button" disabled={!may} onClick={() => onAsk("reject")}>
-          Reject <kbd>r</kbd>
-        </button>
-      </div>
-      {item.guarded && (
-        <p className="muted">
-          The application changes its own data with this decision; where it does not run in this process,
-          decide through its own API.
-        </p>
-      )}
+      ))}
+    </div>
+  );
+}
+
+function Elsewhere({ item }: Pick<ApprovalProps, "item">) {
+  if (item.decidedHere || item.status !== "pending") return null;
+  return (
+    <div className="plan" role="note">
+      <strong>It cannot be decided from this console.</strong> The application of {item.workflow} changes its
+      own data with the decision, in the same commit, and does not run in this process. Decide through the
+      application's own API, by <code>tuntas approval approve {item.id} --app FILE</code>, or from the console
+      that <code>tuntas dev FILE</code> or the application itself serves.
+    </div>
+  );
+}
+
+export function ApprovalPanel({ item, onAsk, onClose }: ApprovalProps) {
+  return (
+    <Panel label="Approval" title={<h2>{item.subject}</h2>} onClose={onClose}>
+      <Acts item={item} onAsk={onAsk} />
+      <Elsewhere item={item} />
       {item.endedReason !== null && <p>{item.endedReason}</p>}
       <Facts item={item} />
       <section className="stack">

@@ -1,6 +1,6 @@
 // The inbox: what asks for a decision, what is due first at the top. j and k walk, a approves, r rejects.
 import { useState } from "react";
-import type { InboxItem } from "../../../api/index.ts";
+import type { ApprovalView } from "../../../api/index.ts";
 import { useRead } from "../../api/hooks.ts";
 import { Badge, type Tone } from "../../furniture/badge.tsx";
 import { useQueryOf } from "../../furniture/filtered.ts";
@@ -16,7 +16,7 @@ import { ApprovalPanel } from "./approval-panel.tsx";
 import { Decide, type Word } from "./decide.tsx";
 import { Deadline } from "./deadline.tsx";
 
-const tones: Readonly<Record<InboxItem["status"], Tone>> = {
+const tones: Readonly<Record<ApprovalView["status"], Tone>> = {
   pending: "active",
   approved: "good",
   rejected: "danger",
@@ -24,7 +24,7 @@ const tones: Readonly<Record<InboxItem["status"], Tone>> = {
   withdrawn: "idle",
 };
 
-function Status({ item: { status, overdue, waiting } }: { readonly item: InboxItem }) {
+function Status({ item: { status, overdue, waiting } }: { readonly item: ApprovalView }) {
   if (status === "pending" && !waiting) return <Badge tone="warn">too late</Badge>;
   return status === "pending" && overdue ? (
     <Badge tone="danger">overdue</Badge>
@@ -33,7 +33,7 @@ function Status({ item: { status, overdue, waiting } }: { readonly item: InboxIt
   );
 }
 
-const columns: readonly Column<InboxItem>[] = [
+const columns: readonly Column<ApprovalView>[] = [
   { key: "status", head: "Status", width: "7.5rem", cell: (item) => <Status item={item} /> },
   { key: "subject", head: "About", cell: ({ subject }) => <strong>{subject}</strong> },
   {
@@ -110,10 +110,12 @@ export default function Approvals() {
   const chosen = url.get("approval");
   const find = (id: string | undefined) => rows.find((item) => item.id === id);
   const selected = useKept(chosen, find(chosen));
-  const [asked, setAsked] = useState<{ readonly item: InboxItem; readonly word: Word }>();
-  const ask = (word: Word): void => {
+  const [asked, setAsked] = useState<{ readonly item: ApprovalView; readonly word: Word }>();
+  const ask = (word: "approve" | "reject"): void => {
     const item = selected ?? find(focusedKey());
-    if (item?.status === "pending") setAsked({ item, word });
+    if (item?.status !== "pending") return;
+    if (item.decidedHere) setAsked({ item, word });
+    else url.set({ approval: item.id }, "push"); // which says where it can be decided
   };
   useKeys({ a: () => ask("approve"), r: () => ask("reject") });
   return (
@@ -139,7 +141,11 @@ export default function Approvals() {
         />
       )}
       {selected && (
-        <ApprovalPanel item={selected} onAsk={ask} onClose={() => url.set({ approval: undefined })} />
+        <ApprovalPanel
+          item={selected}
+          onAsk={(word) => setAsked({ item: selected, word })}
+          onClose={() => url.set({ approval: undefined })}
+        />
       )}
       {asked && <Decide {...asked} onClose={() => setAsked(undefined)} />}
     </Page>

@@ -54,8 +54,39 @@ function Say({ operation, verb, onClose }: { operation: Operation; verb: Verb; o
   );
 }
 
+function Rate({ operation, onClose }: { operation: Operation; onClose: () => void }) {
+  const change = useAct("operation.rate");
+  const [rate, setRate] = useState(String(operation.perSecond ?? ""));
+  return (
+    <Confirm
+      title={`Rate of ${operation.kind}`}
+      verb="Set it"
+      onClose={onClose}
+      run={async (reason) => {
+        const given = { id: operation.id, reason, ...(rate && { perSecond: Number(rate) }) };
+        const { perSecond } = await change.mutateAsync(given);
+        return perSecond === null ? "As fast as it goes now." : `${perSecond} a second now.`;
+      }}
+    >
+      <label className="field">
+        <span>
+          At most so many a second <span className="hint">as fast as it goes where it is empty</span>
+        </span>
+        <input
+          className="input number"
+          type="number"
+          min={1}
+          max={100_000}
+          value={rate}
+          onChange={(event) => setRate(event.target.value)}
+        />
+      </label>
+    </Confirm>
+  );
+}
+
 function Acts({ operation }: { readonly operation: Operation }) {
-  const [verb, setVerb] = useState<Verb>();
+  const [verb, setVerb] = useState<Verb | "rate">();
   const may = useMay();
   const offered = verbs[operation.state] ?? [];
   return (
@@ -72,7 +103,20 @@ function Acts({ operation }: { readonly operation: Operation }) {
           {capital(each)}
         </button>
       ))}
-      {verb && <Say operation={operation} verb={verb} onClose={() => setVerb(undefined)} />}
+      {offered.length > 0 && (
+        <button
+          type="button"
+          className="button"
+          disabled={!may("operation.abort")}
+          onClick={() => setVerb("rate")}
+        >
+          Rate
+        </button>
+      )}
+      {verb === "rate" && <Rate operation={operation} onClose={() => setVerb(undefined)} />}
+      {verb && verb !== "rate" && (
+        <Say operation={operation} verb={verb} onClose={() => setVerb(undefined)} />
+      )}
     </div>
   );
 }

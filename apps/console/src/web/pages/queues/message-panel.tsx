@@ -1,13 +1,16 @@
 // One message: where it is, why it is not running, what it says, what was done to it.
+import { useState } from "react";
 import type { Explanation } from "../../../api/index.ts";
 import { useRead } from "../../api/hooks.ts";
 import { Badge } from "../../furniture/badge.tsx";
 import { BodyText } from "../../furniture/body-text.tsx";
+import { useKept } from "../../furniture/kept.ts";
 import { Failure } from "../../furniture/notice.tsx";
 import { Owner, Runbook } from "../../furniture/owner.tsx";
 import { Panel } from "../../furniture/panel.tsx";
 import { Instant } from "../../furniture/time.tsx";
 import { stateTones } from "./links.ts";
+import { MessageActs } from "./message-acts.tsx";
 
 function Reasons({ reasons }: Pick<Explanation, "reasons">) {
   return (
@@ -76,7 +79,8 @@ function Facts({ message }: { readonly message: Explanation }) {
 
 export function MessagePanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const message = useRead("message", { id });
-  const found = message.data?.value;
+  const [revealed, setRevealed] = useState<string>();
+  const found = useKept(id, message.data?.value);
   return (
     <Panel
       label="Message"
@@ -90,12 +94,13 @@ export function MessagePanel({ id, onClose }: { readonly id: string; readonly on
         </>
       }
     >
-      {message.error && <Failure error={message.error} />}
+      {message.error && !found && <Failure error={message.error} />}
       {found && (
         <>
           <Reasons reasons={found.reasons} />
           <Facts message={found} />
-          <BodyText label="Body" text={found.body} />
+          <MessageActs message={found} revealed={revealed} onRevealed={setRevealed} />
+          <BodyText label="Body" text={revealed ?? found.body} />
           <BodyText label="Attributes" text={found.attributes} />
           <History history={found.history} />
         </>

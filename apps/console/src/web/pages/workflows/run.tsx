@@ -49,13 +49,23 @@ function Lead({ run }: { readonly run: RunView }) {
   );
 }
 
+/** A function's error is told as Lambda tells it; people read the sentence in it. */
+function sentenceOf(cause: string): string {
+  try {
+    const { errorMessage } = JSON.parse(cause) as { errorMessage?: unknown };
+    return typeof errorMessage === "string" ? errorMessage : cause;
+  } catch {
+    return cause;
+  }
+}
+
 function Ended({ run }: { readonly run: RunView }) {
   const { status, error, cause } = run.execution;
   if (status === "RUNNING" || status === "SUCCEEDED") return null;
   return (
     <div className="failure" role="note">
       <strong>{error ?? statusText(status)}</strong>
-      {cause !== undefined && <span>{cause}</span>}
+      {cause !== undefined && <span>{sentenceOf(cause)}</span>}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // One text for one request, whoever wrote it: keys sorted at every level, nothing left out, built as text so that a
 // key such as `__proto__` is a key like any other. Two requests have the same hash exactly if they are the same JSON.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { isStorable } from "../core/text.ts";
 import { ledgerErrors } from "./contract.ts";
 
@@ -38,7 +38,7 @@ export const canonicalText = (value: unknown): string => canonicalOf(value, []) 
 
 /** The request's hash, the same for the same JSON in any key order. Numbers beyond 2^53 must come as strings. */
 export const requestHash = (value: unknown): string =>
-  createHash("sha256").update(canonicalText(value)).digest("base64url");
+  hash("sha256", canonicalText(value), "base64url");
 
 /** The value as JSON text in its own key order, as results are stored. Errors: TUNTAS_REQUEST_INVALID. */
 export function resultText(value: unknown): string {

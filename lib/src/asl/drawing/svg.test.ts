@@ -1,3 +1,4 @@
+// eslint-disable-next-line no-restricted-imports -- a test reads its example from the disk
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { scopeOf } from "../graph/index.ts";

@@ -17,7 +17,7 @@ const command = join(root, "lib", "bin", "tuntas.mjs");
 const page = readFileSync(new URL("workflows.md", import.meta.url), "utf8");
 const blocks = (language: string): string[] =>
   [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(([, text]) => text!);
-const [, graph, tried, run, starting, killed, large, approving, breaking, mending] = blocks("sh");
+const [, graph, tried, run, starting, killed, large, approving, breaking, mending, declared] = blocks("sh");
 
 const name = `lesson_${randomBytes(4).toString("hex")}`;
 const folder = join(root, "node_modules", ".cache", name);
@@ -87,6 +87,7 @@ describe("docs/learn/workflows.md", () => {
     const shown = readFileSync(new URL("refund.svg", import.meta.url), "utf8");
     const drawn = toSvg(parse(blocks("yaml")[0]!), "refund");
     expect(shown === drawn, "tuntas workflow graph … --svg … draws it anew").toBe(true);
+    expect(await shell(declared!)).toMatch(/^▶ Check \[Function · check\] → Large\?\n[\s\S]*• Tell \[Function · tell\]\n$/);
     expect(await shell(tried!)).toMatch(/2 d 0 h 0 m \d+ s +Tell[\s\S]*SUCCEEDED/);
   });
 

@@ -1,16 +1,36 @@
 import { existsSync, writeFileSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import { toMermaid, toOutline } from "tuntas/asl/graph";
 import { readDefinition } from "tuntas/workflow";
 import type { Call, Command } from "../../command.ts";
+import { loadApplication } from "../../dev/load.ts";
 import { scopeOptions, withPlatform } from "../../session.ts";
 import { findMachine } from "./lookup.ts";
 
 type Definition = ReturnType<typeof readDefinition>;
 
-/** The document in a file, or that of a workflow by its name. */
+const isModule = (file: string): boolean => /\.[cm]?[jt]s$/.test(file);
+
+/** What an application's file declares; with more than one workflow `FILE#NAME` says which. */
+async function declaredIn(call: Call, file: string, name: string | undefined): Promise<Definition> {
+  const { parts } = await loadApplication(resolve(file));
+  const workflows = Object.values(parts).filter((part) => part.kind === "workflow");
+  const found =
+    name === undefined && workflows.length === 1
+      ? workflows[0]
+      : workflows.find((each) => each.name === name);
+  if (found) return found.definition;
+  const names = workflows.map((each) => `${file}#${each.name}`).join(", ") || "none";
+  throw call.wrong(
+    `expected one workflow in ${file}, by ${file}#NAME where it has several; it has: ${names}`,
+  );
+}
+
+/** The document in a file, what an application declares, or that of a workflow by its name. */
 export const definitionOf = (call: Call): Promise<Definition> | Definition => {
   const named = call.argument(0);
+  const [file = "", name] = named.split("#");
+  if (isModule(file)) return declaredIn(call, file, name);
   if (existsSync(named)) return readDefinition(named);
   return withPlatform(async (platform) => {
     const { definition } = await findMachine(platform, call, named);
@@ -34,6 +54,7 @@ export const workflowGraph: Command = {
   examples: [
     ["tuntas workflow graph case-activation.asl.json", "for a README: GitHub draws it"],
     ["tuntas workflow graph CaseActivation --format text", "for a terminal"],
+    ["tuntas workflow graph dist/cases.js", "what an application declares; FILE#NAME where it has several"],
     ["tuntas workflow graph CaseActivation --svg case.svg", "for a browser, a page, a mail"],
   ],
   async run(call) {

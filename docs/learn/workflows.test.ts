@@ -87,7 +87,9 @@ describe("docs/learn/workflows.md", () => {
     const shown = readFileSync(new URL("refund.svg", import.meta.url), "utf8");
     const drawn = toSvg(parse(blocks("yaml")[0]!), "refund");
     expect(shown === drawn, "tuntas workflow graph … --svg … draws it anew").toBe(true);
-    expect(await shell(declared!)).toMatch(/^▶ Check \[Function · check\] → Large\?\n[\s\S]*• Tell \[Function · tell\]\n$/);
+    expect(await shell(declared!)).toMatch(
+      /^▶ Check \[Function · check\] → Large\?\n[\s\S]*• Tell \[Function · tell\]\n$/,
+    );
     expect(await shell(tried!)).toMatch(/2 d 0 h 0 m \d+ s +Tell[\s\S]*SUCCEEDED/);
   });
 

@@ -48,7 +48,7 @@ function groupsInOrder({ promised }: World, { order }: Found): string[] {
 const leftOver = `select * from (
   select 'ready' as what, count(*)::int as n from tuntas.ready
   union all select 'delayed', count(*)::int from tuntas.delayed
-  union all select 'in flight', count(*)::int from tuntas.in_flight
+  union all select 'in flight', count(*)::int from tuntas.held
   union all select 'bodies', count(*)::int from tuntas.message
   union all select 'failures', count(*)::int from tuntas.failure f where not exists (select from tuntas.quarantine q where q.id = f.id)
   union all select 'locks', count(*)::int from tuntas.entity_lock
@@ -73,9 +73,9 @@ async function poisonIsKept(world: World): Promise<string[]> {
 const path =
   "ExecutionStarted TaskStateEntered WaitStateEntered WaitStateExited PassStateEntered ExecutionSucceeded";
 
-async function executionsEnded({ kit, promised }: World): Promise<string[]> {
+async function executionsEnded({ kit, promised, machine: name }: World): Promise<string[]> {
   const { machines, executions } = kit.platform.workflows;
-  const machine = (await machines.find(scope, "simulated"))!;
+  const machine = (await machines.find(scope, name))!;
   const all = await executions.list(machine, {}, { limit: 1000, offset: 0 });
   const amiss = await Promise.all(
     all.map(async (execution) => {

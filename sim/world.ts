@@ -31,7 +31,7 @@ const deadLetter = { after: 1000, owner: "simulation", runbook: "sim/README.md",
 
 export const scope = { account: "000000000000", region: "us-east-1" };
 
-const machine = JSON.stringify({
+const definition = JSON.stringify({
   StartAt: "Ask",
   States: {
     Ask: {
@@ -155,29 +155,50 @@ export interface Promised {
   readonly unsure: Set<string>;
 }
 
+const nothingPromised = (): Promised => ({
+  messages: new Map(),
+  groups: new Map(),
+  executions: new Set(),
+  unsure: new Set(),
+});
+
 export class World {
   readonly kit: TestPlatform;
   readonly nodes: readonly Node[];
-  readonly promised: Promised = {
-    messages: new Map(),
-    groups: new Map(),
-    executions: new Set(),
-    unsure: new Set(),
-  };
+  promised = nothingPromised();
+  /** The state machine of this seed. */
+  machine = "";
+  #client: ReturnType<TestPlatform["platform"]["database"]["dedicatedClient"]> | undefined;
 
   constructor(kit: TestPlatform, nodes: readonly Node[]) {
     this.kit = kit;
     this.nodes = nodes;
   }
 
-  /** Asks the database directly, past all wires. */
+  /** Asks the database directly, past all wires. One connection for all: to sign in costs more than most questions. */
   async ask(text: string, values: unknown[] = []): Promise<any[]> {
-    const client = await this.kit.platform.database.dedicatedClient();
-    try {
-      return (await client.query(text.replaceAll(/\btuntas\./g, `${this.kit.schema}.`), values)).rows;
-    } finally {
-      await client.end();
-    }
+    this.#client ??= this.kit.platform.database.dedicatedClient();
+    const client = await this.#client;
+    return (await client.query(text.replaceAll(/\btuntas\./g, `${this.kit.schema}.`), values)).rows;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#client)?.end();
+  }
+
+  /** Begins a seed in a world that has lived through others: what they left on record is not this one's. */
+  async begin(seed: number): Promise<void> {
+    this.promised = nothingPromised();
+    this.machine = `simulated-${seed}`;
+    await this.ask("truncate tuntas.effect, tuntas.quarantine");
+    await this.kit.platform.workflows.machines.create(scope, {
+      name: this.machine,
+      type: "STANDARD",
+      definition,
+      roleArn: "arn:aws:iam::000000000000:role/simulation",
+      tags: {},
+      publish: false,
+    });
   }
 
   step(ms: number): Promise<void> {
@@ -216,7 +237,7 @@ export class World {
     const id = `execution-${randomUUID()}`;
     const { workflows } = random.pick(this.nodes).platform;
     try {
-      const found = await workflows.machines.find(scope, "simulated");
+      const found = await workflows.machines.find(scope, this.machine);
       const target = { machine: found!, versionArn: null, aliasArn: null };
       await workflows.executions.start({ target, name: id, input: JSON.stringify({ id }) });
       this.promised.executions.add(id);
@@ -225,10 +246,29 @@ export class World {
     }
   }
 
-  heal(): void {
+  async heal(): Promise<void> {
     for (const { wire } of this.nodes) wire.heal();
+    await this.ask("update tuntas.disk set is_full = false where is_full");
   }
 }
+
+/** Effects, and whether the disk is full: then whatever would write more is refused in PostgreSQL's own words. */
+const ownTables = `create table tuntas.effect (n bigint generated always as identity, id text not null);
+  create table tuntas.disk (is_full boolean not null); insert into tuntas.disk values (false);
+  create function tuntas.refuse_if_full() returns trigger language plpgsql as $$
+  begin
+    if (select is_full from tuntas.disk) then
+      raise exception 'could not extend file: No space left on device' using errcode = 'disk_full';
+    end if;
+    return null;
+  end $$`;
+
+const guard = ["message", "in_flight", "effect", "outbox", "execution", "execution_history"]
+  .map(
+    (table) =>
+      `create trigger full_disk before insert on tuntas.${table} execute function tuntas.refuse_if_full()`,
+  )
+  .join("; ");
 
 /** Opens a world on a schema of its own, gives it to `live`, and closes it. */
 export async function withWorld<T>(live: (world: World) => Promise<T>): Promise<T> {
@@ -236,21 +276,15 @@ export async function withWorld<T>(live: (world: World) => Promise<T>): Promise<
   const wires = await Promise.all([1, 2, 3].map(() => openWire(kit.databaseUrl)));
   const nodes = wires.map((wire) => new Node(wire, kit.schema));
   const world = new World(kit, nodes);
-  await world.ask("create table tuntas.effect (n bigint generated always as identity, id text not null)");
-  await kit.platform.workflows.machines.create(scope, {
-    name: "simulated",
-    type: "STANDARD",
-    definition: machine,
-    roleArn: "arn:aws:iam::000000000000:role/simulation",
-    tags: {},
-    publish: false,
-  });
+  await world.ask(ownTables);
+  await world.ask(guard);
   try {
     await Promise.all(nodes.map((node) => node.begin()));
     return await live(world);
   } finally {
-    world.heal();
+    await world.heal();
     await Promise.allSettled(nodes.map((node) => node.end()));
     for (const wire of wires) await wire[Symbol.asyncDispose]();
+    await world.close();
   }
 }

@@ -21,7 +21,7 @@ const rules: Readonly<Record<string, string>> = {
   "every call to the post is known": `select key || ' ' || state || ' ' || calls from tuntas.side_effect where state <> 'succeeded'`,
   "nothing is left to be announced": `select target_kind || ' ' || coalesce(failure_message, '') from tuntas.outbox`,
   "nobody waits for anything": `select key from tuntas.workflow_call union all select key from tuntas.workflow_due`,
-  "no message is left": `select q.name || ' ' || m.receives from tuntas.ready m join tuntas.queue q on q.id = m.queue_id union all select 'delayed' from tuntas.delayed union all select 'in flight' from tuntas.in_flight`,
+  "no message is left": `select q.name || ' ' || m.receives from tuntas.ready m join tuntas.queue q on q.id = m.queue_id union all select 'delayed' from tuntas.delayed union all select 'in flight' from tuntas.held`,
 };
 
 /** What is amiss, a line each; at most five examples of a rule. */
@@ -40,7 +40,7 @@ export async function unfinished(client: pg.Client): Promise<number> {
   const { rows } = await client.query(
     `select (select count(*) from cases.command c where not exists (select from tuntas.execution e where e.name = c.execution_name and e.status <> 'RUNNING'))
        + (select count(*) from tuntas.outbox) + (select count(*) from tuntas.approval where status = 'pending' or told_at is null)
-       + (select count(*) from tuntas.ready) + (select count(*) from tuntas.delayed) + (select count(*) from tuntas.in_flight) as n`,
+       + (select count(*) from tuntas.ready) + (select count(*) from tuntas.delayed) + (select count(*) from tuntas.held) as n`,
   );
   return Number(rows[0].n);
 }

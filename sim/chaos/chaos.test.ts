@@ -41,7 +41,7 @@ async function strikeAll(stage: Stage): Promise<Map<string, number>> {
 }
 
 const workLeft = `select ((select count(*) from tuntas.ready r join tuntas.queue q on q.id = r.queue_id where q.name like 'chaos%')
-  + (select count(*) from tuntas.in_flight f join tuntas.queue q on q.id = f.queue_id where q.name like 'chaos%')
+  + (select count(*) from tuntas.held f join tuntas.queue q on q.id = f.queue_id where q.name like 'chaos%')
   + (select count(*) from tuntas.delayed d join tuntas.queue q on q.id = d.queue_id where q.name like 'chaos%'))::int as n`;
 
 async function settle(url: string): Promise<number> {

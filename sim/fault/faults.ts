@@ -1,4 +1,5 @@
 // What can go wrong between a process and its database. Each fault strikes a world once; what lasts is over at its heal.
+import { setTimeout as pause } from "node:timers/promises";
 import type { Random } from "./random.ts";
 import type { World } from "../world.ts";
 
@@ -50,6 +51,22 @@ export const faults: readonly Fault[] = [
     name: "server sessions are terminated",
     strike: async (world, random) =>
       void (await world.ask(terminate, [random.pick(world.nodes).wire.serverPorts(), random.between(1, 5)])),
+  },
+  {
+    name: "PostgreSQL goes away and comes back",
+    async strike(world, random) {
+      const ports = world.nodes.flatMap(({ wire }) => wire.serverPorts());
+      for (const { wire } of world.nodes) wire.refuse(random.between(100, 800));
+      await world.ask(terminate, [ports, ports.length]);
+    },
+  },
+  {
+    name: "the disk is full for a while",
+    async strike(world, random) {
+      await world.ask("update tuntas.disk set is_full = true");
+      await pause(random.between(50, 300));
+      await world.ask("update tuntas.disk set is_full = false");
+    },
   },
   {
     name: "a process ends in the middle, and another begins",

@@ -18,6 +18,8 @@ export interface Wire extends AsyncDisposable {
   partition(ms: number): void;
   /** Closes every connection at once. */
   reset(): void;
+  /** Closes every connection, and each new one for a while, as a server that starts again does. */
+  refuse(ms: number): void;
   /** No cut is waiting, notifications pass, and the partition is over. */
   heal(): void;
   /** The ports that the server sees this wire's connections come from. */
@@ -82,6 +84,7 @@ class FaultyWire {
   notifications: Notifications = "pass";
   ended = 0;
   private pending: Cut | undefined;
+  private refusedUntil = 0;
   private readonly lines = new Set<Line>();
   private partitionTimer: NodeJS.Timeout | undefined;
 
@@ -99,7 +102,13 @@ class FaultyWire {
     for (const line of this.lines) destroy(line);
   }
 
+  refuse(ms: number): void {
+    this.refusedUntil = performance.now() + ms;
+    this.reset();
+  }
+
   heal(): void {
+    this.refusedUntil = 0;
     this.pending = undefined;
     this.notifications = "pass";
     clearTimeout(this.partitionTimer);
@@ -124,6 +133,7 @@ class FaultyWire {
   }
 
   join(client: Socket, port: number): void {
+    if (performance.now() < this.refusedUntil) return void client.destroy();
     const line: Line = { client, server: connect(port, "127.0.0.1"), cut: undefined, withheld: [] };
     const paused = this.partitioned;
     this.lines.add(line);

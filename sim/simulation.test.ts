@@ -11,7 +11,7 @@ function seedsOf(text: string): number[] {
 
 const seeds = seedsOf(process.env.TUNTAS_SIM_SEEDS ?? "1-20");
 /** Worlds that live at the same time; most of a world's life is waiting. */
-const lanes = 4;
+const lanes = 3;
 /** Seeds that a world lives through. A failing one is run again with those before it: `TUNTAS_SIM_SEEDS=11-17`. */
 const seedsAWorld = 10;
 

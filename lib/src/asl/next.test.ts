@@ -24,6 +24,15 @@ const now = (decision: Decision | Promise<Decision>): Decision => {
 };
 
 describe("next", () => {
+  it("refuses a redrive of what has used up its history", () => {
+    const { state } = now(next(task, undefined, started({})));
+    const failed = now(next(task, state, { type: "stopped", ...moment })).state;
+    const redrive = (lastEventId: number) =>
+      now(next(task, { ...failed, lastEventId }, { type: "redriven", ...moment }));
+    expect(redrive(20_000).state.status).toBe("RUNNING");
+    expect(redrive(24_999)).toMatchObject({ events: [], commands: [], state: { status: "ABORTED" } });
+  });
+
   it("answers at once where no expression has to be evaluated", () => {
     const machine = machineOf({
       A: { Type: "Pass", Next: "B" },

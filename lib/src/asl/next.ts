@@ -328,6 +328,8 @@ function onceMore(run: Run, branch: DraftBranch): Work {
 function* redrive(run: Run): Asking<void> {
   const { state } = run;
   if (state.status === "RUNNING" || state.status === "SUCCEEDED") return;
+  // Nothing more could be told of it.
+  if (run.keepHistory && state.lastEventId >= limits.historyEvents - 1) return;
   state.status = "RUNNING";
   const redriveCount = (state.execution.redriveCount ?? 0) + 1;
   state.execution = { ...state.execution, redriveCount };

@@ -211,11 +211,12 @@ export async function redriveExecution(rooms: Rooms, _call: Call, input: Input<"
       (refusal as { redriveStatusReason?: string }).redriveStatusReason ??
         "Execution is a child of a Map Run and is redriven with it",
     );
-  await rooms.workflows.executions.redrive(execution).catch((cause: unknown) => {
+  const isRedriven = await rooms.workflows.executions.redrive(execution).catch((cause: unknown) => {
     throw isTuntasError(cause, "TUNTAS_REDRIVE_REFUSED")
       ? sfnError("ExecutionNotRedrivable", cause.message)
       : cause;
   });
+  if (!isRedriven) throw sfnError("ExecutionNotRedrivable", "Execution cannot be redriven as it is now");
   const { redrivenAtMs } = await findExecution(rooms, execution.arn);
   return { redriveDate: seconds(redrivenAtMs ?? rooms.workflows.nowMs()) };
 }

@@ -1,4 +1,5 @@
 // What the facts mean for a redrive. Pure.
+import { historyFullCause } from "../../asl/index.ts";
 import type { DomainView, EffectFact, Facts, Finding, Subject, Verdict } from "./contract.ts";
 
 const safe = (about: Subject, message: string): Finding => ({ verdict: "safe", about, message });
@@ -16,11 +17,13 @@ const never = (about: Subject, message: string, remedy: string): Finding => ({
   binding: true,
 });
 
-function ofExecution({ execution: { status, type }, halted }: Facts): Finding[] {
+function ofExecution({ execution: { status, type, cause }, halted }: Facts): Finding[] {
   if (type === "EXPRESS")
     return [never("execution", "an Express execution cannot be redriven", "start it anew")];
   if (status === "RUNNING") return [never("execution", "it still runs", "wait, or stop it first")];
   if (status === "SUCCEEDED") return [never("execution", "it succeeded", "there is nothing to redrive")];
+  if (cause === historyFullCause)
+    return [never("execution", "it has used up its history", "start it anew, or with what is left to do")];
   return halted.map(({ state, attempts, atTask }) =>
     safe("execution", `goes on at ${state} (attempt ${attempts + 1}${atTask ? ", with a new token" : ""})`),
   );

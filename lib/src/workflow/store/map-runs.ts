@@ -122,6 +122,12 @@ export const beginRedrive = (
   historyFull: string,
 ) => sql.run(redrive, [run.arn, run.number, run.redriveCount, historyFull]);
 
+const leave = statement(
+  `update tuntas.execution set status = 'FAILED' where id = $1 and status = 'PENDING_REDRIVE'`,
+);
+/** The child cannot be redriven after all. */
+export const leaveFailed = (sql: Runner, id: string) => sql.run(leave, [id]);
+
 const children = statement(
   `select e.id::text as id, e.item_index as index, e.status from tuntas.execution e where e.map_run_id = $1 order by e.item_index`,
 );

@@ -160,7 +160,7 @@ function makeOutside(options: WorkerOptions, { engine, own, endings, clock, toke
     idOf,
     waitEnd: endings.wait,
     stop,
-    redrive: async (id) => void (await engine.dispatch(id, { type: "redriven" })),
+    redrive: async (id) => (await engine.dispatch(id, { type: "redriven" })) === "applied",
   });
 
   async function offer({ resource }: StartTask) {

@@ -19,8 +19,8 @@ export interface MapRunOptions {
   readonly idOf: (arn: string) => Promise<string | undefined>;
   readonly waitEnd: (id: string, signal: AbortSignal) => Promise<Ended>;
   readonly stop: (id: string) => Promise<void>;
-  /** Runs a child again from where it failed. */
-  readonly redrive: (id: string) => Promise<void>;
+  /** Runs a child again from where it failed; false where it cannot be. */
+  readonly redrive: (id: string) => Promise<boolean>;
 }
 
 export interface Parent extends Pick<Held, "id" | "revision" | "processor" | "state"> {
@@ -149,7 +149,8 @@ export function makeMapRuns(options: MapRunOptions): MapRuns {
 
   /** The child's execution, begun or redriven where need be. */
   async function beginChild(work: Work, index: number, known: store.MapChild | undefined): Promise<string> {
-    if (known?.status === "PENDING_REDRIVE") await options.redrive(known.id);
+    if (known?.status === "PENDING_REDRIVE" && !(await options.redrive(known.id)))
+      await store.leaveFailed(database, known.id);
     if (known) return known.id;
     const child = childOf(work.parent, work.first!, { runId: work.control.id, index, nowMs: nowMs() });
     return (await begin(child)) ?? (await idOf(child.arn))!;

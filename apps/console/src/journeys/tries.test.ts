@@ -28,7 +28,14 @@ describe.skipIf(!hasBrowser)("trying things at the console in a browser", { time
     await page.getByRole("link", { name: "Send" }).click();
     await page.getByLabel("orderId").fill("ord-6");
     await page.getByLabel("Why").fill("does the acquirer answer again?");
-    await page.getByRole("button", { name: "Send", exact: true }).click();
+    const send = page.getByRole("button", { name: "Send", exact: true });
+    const ground = () =>
+      send.evaluate<string, Element>("(button) => getComputedStyle(button).backgroundColor");
+    const before = await ground();
+    await send.hover();
+    await page.waitForTimeout(300); // its ground would have changed by now
+    expect(await ground()).toBe(before);
+    await send.click();
     await page.getByText("A worker has done it").waitFor();
     const { messageId } = JSON.parse((await lastAct("message.send")).details) as { messageId: string };
     expect(await page.getByText(messageId).count()).toBe(1);

@@ -178,6 +178,12 @@ function supervisorPath(): string {
   throw embeddedErrors.error("TUNTAS_EMBEDDED_SUPERVISOR_MISSING", `${path} does not exist.`);
 }
 
-const lastWords = (dataDir: string): string =>
-  readFileSync(join(dataDir, "supervisor.log"), "utf8").trim().slice(-2_000) ||
-  "The supervisor ended without a word.";
+/** Somebody may have deleted the directory meanwhile: that is no news, and no reason to fail in an event's listener. */
+function lastWords(dataDir: string): string {
+  try {
+    const words = readFileSync(join(dataDir, "supervisor.log"), "utf8").trim().slice(-2_000);
+    return words || "The supervisor ended without a word.";
+  } catch (cause) {
+    return `The supervisor ended, and its log cannot be read: ${(cause as Error).message}`;
+  }
+}

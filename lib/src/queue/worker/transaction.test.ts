@@ -366,7 +366,7 @@ test.each(ways)(
     await using it = await work(
       kit.platform,
       {
-        timeout: "300ms",
+        timeout: "3s",
         backoff: { base: "1ms", max: "1ms" },
         handle: async ({ id }, context) => {
           if (id === "slow") void write(context, "select pg_sleep(600)").catch(() => undefined);

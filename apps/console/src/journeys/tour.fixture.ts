@@ -96,7 +96,7 @@ export const pagesOfShop: readonly Place[] = [
   {
     name: "try api",
     address: "/try?what=api",
-    shows: "Accept an order",
+    shows: "Idempotency-Key",
     async act(page) {
       await page.getByRole("textbox", { name: "orderId" }).fill("ord-8");
       await page.getByRole("button", { name: "Call", exact: true }).click();

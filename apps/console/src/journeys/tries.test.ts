@@ -30,7 +30,9 @@ describe.skipIf(!hasBrowser)("trying things at the console in a browser", { time
     await page.getByLabel("Why").fill("does the acquirer answer again?");
     const send = page.getByRole("button", { name: "Send", exact: true });
     const ground = () =>
-      send.evaluate<string, Element>("(button) => getComputedStyle(button).backgroundColor");
+      page.evaluate<string>(
+        "getComputedStyle(document.querySelector('.trial .row .button')).backgroundColor",
+      );
     const before = await ground();
     await send.hover();
     await page.waitForTimeout(300); // its ground would have changed by now

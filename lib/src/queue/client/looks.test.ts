@@ -38,6 +38,17 @@ test("spends a tenth of the time on looks that walk dead entries", () => {
   expect(spent).toBeGreaterThan(10_000);
 });
 
+test("is not put off for long by a look during which its process was frozen", () => {
+  let now = 0;
+  const looks = makeLooks(() => now);
+  looks.took(false, 1);
+  now = 60_000;
+  looks.took(true, 60_000);
+  expect(looks.isAllowed()).toBe(false);
+  now += 5000;
+  expect(looks.isAllowed()).toBe(true);
+});
+
 test("looks left now and then while all that is asked for is there", () => {
   let now = 0;
   const looks = makeLooks(() => now);

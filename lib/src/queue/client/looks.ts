@@ -7,6 +7,8 @@ import type { LowWater } from "../store/claim.ts";
 const everyMs = 250;
 /** A look that costs more than one from the mark may take this part of the time. */
 const share = 1 / 10;
+/** But it is made so often in any case: it may have been slow because its process was frozen, or its network cut. */
+const pauseMsMax = 5000;
 /** Ids that were given before the mark's and may commit after it: looked at each time. */
 const slack = 200n;
 
@@ -39,7 +41,7 @@ export function makeLooks(now: () => number = () => performance.now()): Looks {
       if (!fromTheStart) usualMs = Math.min(ms, usualMs * 1.05);
       else {
         dueAt = now() + everyMs;
-        allowedAt = now() + Math.max(0, ms - usualMs) / share;
+        allowedAt = now() + Math.min(pauseMsMax, Math.max(0, ms - usualMs) / share);
       }
     },
   };

@@ -2,7 +2,7 @@
 import type { JsonSchema } from "tuntas";
 import type { Sent } from "tuntas/queue";
 import type { None, Reasoned } from "./basics.ts";
-import type { QueueName } from "./queues.ts";
+import type { Explanation, QueueName } from "./queues.ts";
 
 export type { JsonSchema };
 
@@ -34,7 +34,13 @@ export interface ApiAnswer {
   readonly tookMs: number;
 }
 
+/** Where a message is; that it is nowhere any more is an answer too. */
+export interface Fate {
+  readonly message: Pick<Explanation, "state" | "queue" | "reasons"> | null;
+}
+
 export interface TryReads {
+  "message.fate": { query: { readonly id: string }; answer: Fate };
   /** What a queue's messages or a workflow's inputs are, as code declares it; null where it does not. */
   "payload.schema": {
     query: { readonly kind: "queue" | "workflow"; readonly name: string };

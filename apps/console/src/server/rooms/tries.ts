@@ -8,7 +8,13 @@ import { scopeOf } from "./queues.ts";
 
 const delayMaxSeconds = 900;
 
-export const tryReads = ({ platform: { access }, apis }: Needs): ReadsOf<keyof TryReads> => ({
+export const tryReads = ({ platform: { access, queues }, apis }: Needs): ReadsOf<keyof TryReads> => ({
+  async "message.fate"(query) {
+    const found = await queues.inspector.explain(query.text("id"));
+    if (!found) return { message: null };
+    const { state, queue, reasons } = found;
+    return { message: { state, queue, reasons } };
+  },
   async "payload.schema"(query) {
     const { schema } = await access.payload(query.oneOf("kind", ["queue", "workflow"]), query.text("name"));
     return { schema: schema === null ? null : JSON.parse(schema) };

@@ -84,9 +84,11 @@ function More({ queue, extras, onChange }: MoreProps) {
 }
 
 function Came({ queue, messageId, status }: { queue: string; messageId: string; status: string }) {
-  const message = useRead("message", { id: messageId }, { everyMs: 1000 });
-  const found = message.error ? undefined : message.data?.value;
-  const isGone = message.error?.problem.code === "TUNTAS_CONSOLE_MISSING";
+  const [over, setOver] = useState(false);
+  const fate = useRead("message.fate", { id: messageId }, { everyMs: over ? false : 1000 }).data?.value;
+  const found = fate?.message;
+  const isGone = fate?.message === null;
+  useEffect(() => setOver(isGone), [isGone]);
   return (
     <>
       <header>

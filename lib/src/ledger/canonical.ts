@@ -37,8 +37,7 @@ function canonicalOf(value: unknown, within: readonly object[]): string | undefi
 export const canonicalText = (value: unknown): string => canonicalOf(value, []) ?? "null";
 
 /** The request's hash, the same for the same JSON in any key order. Numbers beyond 2^53 must come as strings. */
-export const requestHash = (value: unknown): string =>
-  hash("sha256", canonicalText(value), "base64url");
+export const requestHash = (value: unknown): string => hash("sha256", canonicalText(value), "base64url");
 
 /** The value as JSON text in its own key order, as results are stored. Errors: TUNTAS_REQUEST_INVALID. */
 export function resultText(value: unknown): string {

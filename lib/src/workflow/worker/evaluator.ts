@@ -47,13 +47,14 @@ async function start(): Promise<ChildProcess> {
     env: {},
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
-  child.unref();
-  child.channel?.unref();
   child.on("error", () => undefined);
   await new Promise<void>((resolve, reject) => {
     child.once("message", () => resolve());
     child.once("exit", () => reject(failure("the process that evaluates expressions could not start")));
   });
+  // While one is asked its clock keeps this process alive; else nothing of it shall.
+  child.unref();
+  child.channel?.unref();
   return child;
 }
 

@@ -1,6 +1,7 @@
 // What npm makes of the package: a command in a checkout, and one from the tarball in an empty folder.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { cp, mkdtemp, mkdir, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -81,7 +82,8 @@ test(
     const checkout = join(folder, "checkout");
     const manifests = ["package.json", "package-lock.json", "lib/package.json", "lib/bin"];
     for (const group of ["apps", "examples"]) {
-      for (const name of await readdir(join(root, group))) manifests.push(`${group}/${name}/package.json`);
+      const paths = (await readdir(join(root, group))).map((name) => `${group}/${name}/package.json`);
+      manifests.push(...paths.filter((path) => existsSync(join(root, path))));
     }
     for (const path of manifests) await cp(join(root, path), join(checkout, path), { recursive: true });
     await npm(checkout, "ci", "--ignore-scripts", "--omit=dev", ...quietly);

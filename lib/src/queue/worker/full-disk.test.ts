@@ -71,16 +71,20 @@ test("a full disk under the tables refuses sends with a coded error, and work go
   using disk = smallDisk();
   if (!disk) return context.skip("neither mounting a tmpfs nor a small one is possible here");
   const dataDir = newDataDir();
-  await using platform = Object.assign(await openPlatform({ dataDir, log }), {
-    [Symbol.asyncDispose]: () => platform.close(),
-  });
+  // The tables are made, and moved while nobody works on them.
+  const server = await attachEmbedded({ dataDir });
+  await (await openPlatform({ dataDir, log })).close();
   const space = folderFor(statSync(join(dataDir, "cluster")), join(disk.folder, "space"));
   await runStatements(
-    platform.database.url,
+    server.url,
     `create tablespace small location '${space}'`,
     "alter table all in tablespace pg_default set tablespace small",
     "alter index all in tablespace pg_default set tablespace small",
   );
+  await using platform = Object.assign(await openPlatform({ dataDir, log }), {
+    [Symbol.asyncDispose]: () => platform.close(),
+  });
+  await server.detach();
   const { of, definition, handled } = counting();
   await using _running = await start(definition, { platform });
   const tried: Tried = { accepted: [], refused: [] };

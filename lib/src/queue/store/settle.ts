@@ -299,11 +299,13 @@ export const fifoAmong = async (sql: Runner, queueIds: readonly number[]): Promi
 const release = statement(
   `with loose as (
      delete from tuntas.in_flight f where ctid = any(array(
-       select f.ctid from tuntas.in_flight f where f.owner_id = any($1::bigint[]) limit $2 for update skip locked))
+       select f.ctid from tuntas.in_flight f where f.owner_id = any($1::bigint[]) and ($3::int is null or f.queue_id = $3)
+       limit $2 for update skip locked))
      returning ${place("f")}
    ), bundles as (
      delete from tuntas.bundle where ctid = any(array(
-       select b.ctid from tuntas.bundle b where b.owner_id = any($1::bigint[]) limit 10 for update skip locked))
+       select b.ctid from tuntas.bundle b where b.owner_id = any($1::bigint[]) and ($3::int is null or b.queue_id = $3)
+       limit 10 for update skip locked))
      returning *
    ), gone as materialized (
      select * from loose union all
@@ -317,7 +319,13 @@ const release = statement(
 
 /** Makes ready what these dead processes held, up to `count` messages and ten bundles. */
 export const releaseOwners = (sql: Runner, ownerIds: readonly string[], count: number): Promise<Moved[]> =>
-  sql.run<Moved>(release, [ownerIds, count]);
+  sql.run<Moved>(release, [ownerIds, count, null]);
+
+/** The same for what an owner that lives holds of one queue and does not know of. */
+export const releaseUnknown = (
+  sql: Runner,
+  { ownerId, queueId, count }: { readonly ownerId: string; readonly queueId: number; readonly count: number },
+): Promise<Moved[]> => sql.run<Moved>(release, [[ownerId], count, queueId]);
 
 const loosen = statement(
   `insert into tuntas.in_flight (id, queue_id, group_id, turn, receives, sent_at, first_received_at, source_queue_id,

@@ -11,7 +11,9 @@ import { makeClaimer, tellClaimed } from "../client/receive.ts";
 import type { WorkerDefinition } from "../declaration.ts";
 import { backoffOf } from "../declaration.ts";
 import { duplicate } from "../../core/outcome.ts";
+import { queueSignals } from "../signals.ts";
 import { claimCapped, claimFifoMessages } from "../store/claim.ts";
+import { releaseUnknown, settleFifo } from "../store/settle.ts";
 import { elsewhereMs, makeAdmission } from "./admission.ts";
 import { Attempt, settleOutcome, type AttemptDeps, type AttemptOwner } from "./attempt.ts";
 import { makeDeadline } from "./deadline.ts";
@@ -49,6 +51,7 @@ export const concurrencyDefault = 16;
 const claimMax = 500;
 // A notification wakes it, or the heartbeat, which looks once a second; after a claim that failed nobody might.
 const [idleMs, afterErrorMs] = [60_000, 1000];
+const doubtLastsMs = 15_000;
 
 const attemptDepsOf = (deps: RunnerDeps, worker: WorkerDefinition, queue: QueueRecord): AttemptDeps => ({
   ...deps,
@@ -76,6 +79,8 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   let arriving = 0;
   let settling = 0;
   let losses = 0;
+  /** When a claim failed, which may have taken place all the same. */
+  let doubtSinceMs: number | undefined;
   let roomBell: (() => void) | undefined;
   let loop: Promise<void> | undefined;
   const idlers: (() => void)[] = [];
@@ -105,8 +110,23 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     return claimed.messages;
   }
 
+  /**
+   * Makes ready what this process holds by a claim whose answer was lost: nobody here knows of it, and its owner lives, so
+   * nobody else takes it over. Only while nothing else is held, which is told from it by that alone.
+   */
+  async function settleDoubt(): Promise<void> {
+    if (doubtSinceMs === undefined || !isDrained() || buffer.length > 0) return;
+    // A statement whose connection was cut may still commit for a while.
+    const isOver = performance.now() - doubtSinceMs > doubtLastsMs;
+    const request = { ownerId: deps.processId(), queueId: queue.id, count: claimMax };
+    const moved = await settleFifo(context.database, (tx) => releaseUnknown(tx, request));
+    if (moved.length > 0) queueSignals.publish("queue.released", { queueId: queue.id, count: moved.length });
+    if (isOver) doubtSinceMs = undefined;
+  }
+
   /** One round: claims what there is room for; answers whether as many came, so that there may be more. */
   async function tick(): Promise<boolean> {
+    await settleDoubt();
     const count = Math.min(claimMax, pace.target() - held());
     if (count <= 0) return false;
     const messages = await claimSome(count);
@@ -127,11 +147,12 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
       let waitMs = idleMs;
       const more = await tick().catch((cause: unknown) => {
         log.warn({ cause, queue: queue.name }, "could not claim; will try again");
+        doubtSinceMs = performance.now();
         waitMs = afterErrorMs;
         return false;
       });
       // Fewer than asked for is all that there was: what comes now rings.
-      if (!more && !stopping) await bell.wait(waitMs);
+      if (!more && !stopping) await bell.wait(doubtSinceMs === undefined ? waitMs : afterErrorMs);
     }
   }
 

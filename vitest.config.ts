@@ -7,6 +7,7 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 /** The simulation waits more than it works, and takes the longest: begun first, it runs beside all the others. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // eslint-disable-next-line unicorn/no-array-sort -- not an array's
     const sorted = await super.sort(files);
     const isLong = ({ moduleId }: TestSpecification) => moduleId.endsWith("sim/simulation.test.ts");
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];

@@ -4,7 +4,7 @@ import { wakeQueues } from "./client/context.ts";
 import type { Moves } from "./client/moves.ts";
 import { queueSignals } from "./signals.ts";
 import { nextDueMs, promoteDue } from "./store/claim.ts";
-import { refreshGroups, releaseOwners, settleFifo } from "./store/settle.ts";
+import { refreshGroups, releaseOwned, settleFifo, type Owned } from "./store/settle.ts";
 import { findOrphans, forgetExpired, removeExpired, removeProcesses } from "./store/sweep.ts";
 
 const batch = 500;
@@ -26,11 +26,10 @@ export async function moveDue(context: Shared, moves: Pick<Moves, "step">): Prom
   return moveMs === null ? dueMs : Math.min(moveMs, dueMs ?? Infinity);
 }
 
-/** Makes ready what dead processes held, then forgets them. */
-export async function takeOver(context: Shared, processIds: readonly string[]): Promise<void> {
-  const { database } = context;
+/** Makes ready all that these processes hold. */
+export async function release(context: Shared, owned: Owned): Promise<void> {
   for (;;) {
-    const moved = await settleFifo(database, (tx) => releaseOwners(tx, processIds, batch));
+    const moved = await settleFifo(context.database, (tx) => releaseOwned(tx, owned, batch));
     wakeQueues(
       context,
       moved.map((row) => row.queueId),
@@ -41,9 +40,14 @@ export async function takeOver(context: Shared, processIds: readonly string[]): 
         count: moved.filter((row) => row.queueId === queueId).length,
       });
     }
-    if (moved.length === 0) break;
+    if (moved.length === 0) return;
   }
-  await removeProcesses(database, processIds);
+}
+
+/** Makes ready what dead processes held, then forgets them. */
+export async function takeOver(context: Shared, processIds: readonly string[]): Promise<void> {
+  await release(context, { ownerIds: processIds });
+  await removeProcesses(context.database, processIds);
 }
 
 /**

@@ -295,7 +295,7 @@ const isFifo = statement(`select id as "queueId" from tuntas.queue where fifo an
 export const fifoAmong = async (sql: Runner, queueIds: readonly number[]): Promise<Set<number>> =>
   new Set((await sql.run<{ queueId: number }>(isFifo, [queueIds])).map((row) => row.queueId));
 
-// A dead owner has no more rights: what it held is ready again. Skip what somebody settles at this moment.
+// What an owner held that is dead, or does not know of it, is ready again. Skip what somebody settles at this moment.
 const release = statement(
   `with loose as (
      delete from tuntas.in_flight f where ctid = any(array(
@@ -317,15 +317,15 @@ const release = statement(
    ${moved}`,
 );
 
-/** Makes ready what these dead processes held, up to `count` messages and ten bundles. */
-export const releaseOwners = (sql: Runner, ownerIds: readonly string[], count: number): Promise<Moved[]> =>
-  sql.run<Moved>(release, [ownerIds, count, null]);
+/** Whose messages: of all queues, where none is named. */
+export interface Owned {
+  readonly ownerIds: readonly string[];
+  readonly queueId?: number;
+}
 
-/** The same for what an owner that lives holds of one queue and does not know of. */
-export const releaseUnknown = (
-  sql: Runner,
-  { ownerId, queueId, count }: { readonly ownerId: string; readonly queueId: number; readonly count: number },
-): Promise<Moved[]> => sql.run<Moved>(release, [[ownerId], count, queueId]);
+/** Makes ready what these processes hold, up to `count` messages and ten bundles. */
+export const releaseOwned = (sql: Runner, { ownerIds, queueId }: Owned, count: number): Promise<Moved[]> =>
+  sql.run<Moved>(release, [ownerIds, count, queueId ?? null]);
 
 const loosen = statement(
   `insert into tuntas.in_flight (id, queue_id, group_id, turn, receives, sent_at, first_received_at, source_queue_id,

@@ -11,9 +11,8 @@ import { makeClaimer, tellClaimed } from "../client/receive.ts";
 import type { WorkerDefinition } from "../declaration.ts";
 import { backoffOf } from "../declaration.ts";
 import { duplicate } from "../../core/outcome.ts";
-import { queueSignals } from "../signals.ts";
 import { claimCapped, claimFifoMessages } from "../store/claim.ts";
-import { releaseUnknown, settleFifo } from "../store/settle.ts";
+import * as sweep from "../sweep.ts";
 import { elsewhereMs, makeAdmission } from "./admission.ts";
 import { Attempt, settleOutcome, type AttemptDeps, type AttemptOwner } from "./attempt.ts";
 import { makeDeadline } from "./deadline.ts";
@@ -118,9 +117,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     if (doubtSinceMs === undefined || !isDrained() || buffer.length > 0) return;
     // A statement whose connection was cut may still commit for a while.
     const isOver = performance.now() - doubtSinceMs > doubtLastsMs;
-    const request = { ownerId: deps.processId(), queueId: queue.id, count: claimMax };
-    const moved = await settleFifo(context.database, (tx) => releaseUnknown(tx, request));
-    if (moved.length > 0) queueSignals.publish("queue.released", { queueId: queue.id, count: moved.length });
+    await sweep.release(context, { ownerIds: [deps.processId()], queueId: queue.id });
     if (isOver) doubtSinceMs = undefined;
   }
 
@@ -144,15 +141,13 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
         await room();
         continue;
       }
-      let waitMs = idleMs;
       const more = await tick().catch((cause: unknown) => {
         log.warn({ cause, queue: queue.name }, "could not claim; will try again");
         doubtSinceMs = performance.now();
-        waitMs = afterErrorMs;
         return false;
       });
       // Fewer than asked for is all that there was: what comes now rings.
-      if (!more && !stopping) await bell.wait(doubtSinceMs === undefined ? waitMs : afterErrorMs);
+      if (!more && !stopping) await bell.wait(doubtSinceMs === undefined ? idleMs : afterErrorMs);
     }
   }
 

@@ -185,7 +185,7 @@ export function makeMapRuns(options: MapRunOptions): MapRuns {
     return results;
   }
 
-  /** Reads the run's row again whenever there is something to see; \`gone\` where nobody waits for the run. */
+  /** Reads the run's row again whenever there is something to see; `gone` where nobody waits for the run. */
   function watch(work: Work, gone: () => void): () => void {
     const key = mapRunKey(work.arn);
     const awake = waker.sleep(key);

@@ -1,6 +1,7 @@
 // The door of the Amazon States Language: definitions in, decisions out. No IO, no clock, no chance of its own.
 export type * from "./contract.ts";
 export { detailsKey, wireEvent } from "./history.ts";
+export { copyOf } from "./json.ts";
 export { isTooDeep, limitMeanings, limits, readJson } from "./limits.ts";
 export { exceedsTolerance } from "./map-run.ts";
 export { next } from "./next.ts";

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "./contract.ts";
 import { StateFailure } from "./failure.ts";
 import { readJson } from "./limits.ts";
-import { setField } from "./query/query.ts";
+import { setField } from "./json.ts";
 
 export const readerFailure = (cause: string): StateFailure =>
   new StateFailure({ error: "States.ItemReaderFailed", cause });

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "./contract.ts";
 import { StateFailure } from "./failure.ts";
 import { isObject } from "./path/evaluate.ts";
 import { parseSegments, PathSyntaxError } from "./path/parse.ts";
-import { setField } from "./query/query.ts";
+import { setField } from "./json.ts";
 
 export type ResultPath = (input: Json, result: Json) => Json;
 

@@ -5,7 +5,8 @@ import { queryFailure, StateFailure } from "../failure.ts";
 import { isObject } from "../path/evaluate.ts";
 import { isBounded } from "./evaluator.ts";
 import { asJson } from "./plain.ts";
-import { type Asking, literal, type Query, type QueryLanguage, type Scope, setField } from "./query.ts";
+import { setField } from "../json.ts";
+import { type Asking, literal, type Query, type QueryLanguage, type Scope } from "./query.ts";
 import { Room } from "./room.ts";
 
 const marked = /^\{%([\s\S]*)%\}$/;

@@ -5,7 +5,8 @@ import { runtimeFailure, StateFailure } from "../failure.ts";
 import { type Argument, type Call, callIntrinsic, parseCall } from "../intrinsics.ts";
 import { findPath, isObject, PathMissing, readPath } from "../path/evaluate.ts";
 import { parseSegments, type Path } from "../path/parse.ts";
-import { literal, type Query, type QueryLanguage, type Scope, setField } from "./query.ts";
+import { setField } from "../json.ts";
+import { literal, type Query, type QueryLanguage, type Scope } from "./query.ts";
 import { Room } from "./room.ts";
 
 /** A path or an intrinsic call, ready to be read. */

@@ -1,7 +1,7 @@
 // What an expression came to, as data. Its parts may be shared, so that what looks small is larger than any memory once it
 // is written: the room that it takes is counted on the way.
 import type { Json } from "../contract.ts";
-import { setField } from "./query.ts";
+import { setField } from "../json.ts";
 import { Room } from "./room.ts";
 
 /** Plain data out of a result, or undefined where it holds what JSON cannot, a function say. What is found is counted. */

@@ -41,10 +41,3 @@ export interface QueryLanguage {
   /** A template (Parameters, Arguments, Output, Assign …); `location` is the field's name, for messages. */
   template(value: Json, location: string): Query;
 }
-
-/** Sets an own field whatever its name, so that a key `__proto__` is data like any other. */
-export function setField(target: Record<string, Json>, key: string, value: Json): void {
-  if (key === "__proto__")
-    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
-  else target[key] = value;
-}

@@ -4,7 +4,7 @@ import type { ExecutionIdentity, Happening, Json, StartTask } from "../../../asl
 import { isTuntasError } from "../../../core/error.ts";
 import { Outcome } from "../../../core/outcome.ts";
 import { describeIssues, type Schema } from "../../../core/schema.ts";
-import { copyOf } from "../../../core/json.ts";
+import { copyOf } from "../../../asl/index.ts";
 import { isStorable } from "../../../core/text.ts";
 import { toMs } from "../../../core/duration.ts";
 import type { Log } from "../../../engine/log.ts";

@@ -1,0 +1,35 @@
+// Values of the shapes of AWS's operations, for the fuzz of both services: most are odd, and members that name something
+// known are mostly right, so that more gets through.
+import fc from "fast-check";
+import type { Shape } from "./shape.ts";
+
+/** Texts of the member of that name; undefined where it may be any text. */
+export type TextsOf = (name: string) => fc.Arbitrary<string> | undefined;
+
+export function valuesOf(
+  shape: Shape,
+  texts: { readonly odd: fc.Arbitrary<string>; readonly known: TextsOf },
+  name = "",
+): fc.Arbitrary<unknown> {
+  switch (shape.kind) {
+    case "string":
+      return texts.known(name) ?? texts.odd;
+    case "integer":
+      return fc.oneof(fc.integer({ min: -1, max: 12 }), fc.maxSafeInteger());
+    case "boolean":
+      return fc.boolean();
+    case "blob":
+      return fc.base64String({ maxLength: 12 });
+    case "list":
+      return fc.array(valuesOf(shape.of, texts), { maxLength: 3 });
+    case "map":
+      return fc.dictionary(texts.odd, valuesOf(shape.of, texts), { maxKeys: 3 });
+    case "structure":
+      return fc.record(
+        Object.fromEntries(
+          Object.entries(shape.members).map(([key, member]) => [key, valuesOf(member, texts, key)]),
+        ),
+        { requiredKeys: [] },
+      );
+  }
+}

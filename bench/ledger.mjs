@@ -1,15 +1,12 @@
 // The ledger's figures: `once` and `outbox.add` in transactions of their own, the same change in hand-written SQL beside
 // them, and what the relay publishes, to a queue in the same database and to a function outside.
 // `node bench/ledger.mjs [--rows N] [--seconds N]`; DATABASE_URL, else an embedded server in a temporary folder.
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
 import { openPlatform } from "../lib/dist/index.js";
 import { once } from "../lib/dist/ledger/index.js";
 import { add, addAll, readStatus } from "../lib/dist/outbox/index.js";
-import { attachEmbedded } from "../lib/dist/pg/embedded/index.js";
+import { withDatabase } from "./parts/server.mjs";
 
 const { values } = parseArgs({
   options: { rows: { type: "string", default: "20000" }, seconds: { type: "string", default: "3" } },
@@ -122,15 +119,4 @@ async function measure(url) {
   await pool.end();
 }
 
-if (process.env.DATABASE_URL) await measure(process.env.DATABASE_URL);
-else {
-  const dataDir = mkdtempSync(join(process.platform === "linux" ? "/var/tmp" : tmpdir(), "tuntas-bench-"));
-  chmodSync(dataDir, 0o755);
-  const server = await attachEmbedded({ dataDir: join(dataDir, "data") });
-  try {
-    await measure(server.url);
-  } finally {
-    await server.detach();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-}
+await withDatabase(measure);

@@ -1,12 +1,9 @@
 // `npm run bench`: the main figures, each beside the same work in hand-written SQL on the same server in the same run.
 // Ratios travel between machines; absolute numbers do not. `--messages N --seconds N --rounds N` change its size.
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
-import { attachEmbedded } from "../lib/dist/pg/embedded/index.js";
 import adapter from "./adapters/tuntas.mjs";
+import { openEmbedded } from "./parts/server.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -149,9 +146,7 @@ const latency = (url) =>
 
 // ---- the run
 
-const dataDir = mkdtempSync(join(process.platform === "linux" ? "/var/tmp" : tmpdir(), "tuntas-bench-"));
-chmodSync(dataDir, 0o755);
-const server = await attachEmbedded({ dataDir });
+const server = await openEmbedded();
 const rows = {
   rawSends: [],
   sends: [],
@@ -175,8 +170,7 @@ for (let round = 0; round < rounds; round++) {
   rows.p50.push(waited.p50);
   rows.p99.push(waited.p99);
 }
-await server.detach();
-rmSync(dataDir, { recursive: true, force: true });
+await server.close();
 
 const figure = Object.fromEntries(Object.entries(rows).map(([name, list]) => [name, median(list)]));
 const rate = (value) => `${Math.round(value).toLocaleString("en")}/s`;

@@ -1,13 +1,10 @@
 // What executions that wait cost: they are started, wait for a token, and then the process and its database are looked at
 // for some seconds. `node --expose-gc bench/waiting.mjs [--counts 2000,100000] [--seconds N]`; DATABASE_URL, else an
 // embedded server in a temporary folder.
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
 import { app, openPlatform, start, workflow } from "../lib/dist/index.js";
-import { attachEmbedded } from "../lib/dist/pg/embedded/index.js";
+import { withDatabase } from "./parts/server.mjs";
 
 const { values } = parseArgs({
   options: { counts: { type: "string", default: "2000,100000" }, seconds: { type: "string", default: "10" } },
@@ -82,15 +79,4 @@ async function main(databaseUrl) {
   await platform.close();
 }
 
-if (process.env.DATABASE_URL) await main(process.env.DATABASE_URL);
-else {
-  const dataDir = mkdtempSync(join(process.platform === "linux" ? "/var/tmp" : tmpdir(), "tuntas-bench-"));
-  chmodSync(dataDir, 0o755);
-  const server = await attachEmbedded({ dataDir: join(dataDir, "data") });
-  try {
-    await main(server.url);
-  } finally {
-    await server.detach();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-}
+await withDatabase(main);

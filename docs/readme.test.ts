@@ -1,11 +1,12 @@
 // The code in the README and in the lessons is code: it compiles as it stands.
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import pg from "pg";
 import ts from "typescript";
 import { expect, test } from "vitest";
+import { blocksOf } from "./recipes/kitchen.fixture.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const scratch = join(root, "node_modules", ".cache", "readme");
@@ -29,10 +30,7 @@ async function connect(url: URL): Promise<pg.Client> {
   return client;
 }
 
-const codeOf = (page: string): string =>
-  [...readFileSync(join(root, page), "utf8").matchAll(/```ts\n([\s\S]*?)```/g)]
-    .map(([, block]) => block)
-    .join("\n");
+const codeOf = (page: string): string => blocksOf(pathToFileURL(join(root, page)), "ts").join("\n");
 const example = codeOf("README.md");
 
 test("the README's example, the lesson's and those of the workflow recipes compile", () => {

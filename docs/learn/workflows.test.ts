@@ -1,53 +1,35 @@
 // The lesson, as a newcomer follows it: its files in an empty folder, its commands in its order, on the built package.
 import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import pg from "pg";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toSvg } from "tuntas/asl/drawing";
 import { testWorkflow } from "tuntas/testing";
+import { blocksOf, openKitchen, type Kitchen } from "../recipes/kitchen.fixture.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const command = join(root, "lib", "bin", "tuntas.mjs");
-const page = readFileSync(new URL("workflows.md", import.meta.url), "utf8");
-const blocks = (language: string): string[] =>
-  [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(([, text]) => text!);
+const blocks = (language: string): string[] => blocksOf(new URL("workflows.md", import.meta.url), language);
 const [, graph, tried, run, starting, killed, large, approving, breaking, mending, declared] = blocks("sh");
 
-const name = `lesson_${randomBytes(4).toString("hex")}`;
-const folder = join(root, "node_modules", ".cache", name);
-const url = new URL(process.env.DATABASE_URL!);
+let kitchen: Kitchen;
+let folder: string;
+let client: Kitchen["client"];
 const environment = { ...process.env, TUNTAS_PORT: "0" };
-let client: pg.Client;
-
-async function onServer(text: string): Promise<void> {
-  const admin = new pg.Client(process.env.DATABASE_URL);
-  await admin.connect();
-  await admin.query(text);
-  await admin.end();
-}
 
 beforeAll(async () => {
-  await onServer(`create database ${name}`);
-  url.pathname = `/${name}`;
-  Object.assign(environment, { DATABASE_URL: url.href });
-  client = new pg.Client(url.href);
-  await client.connect();
-  mkdirSync(folder, { recursive: true });
+  kitchen = await openKitchen("lesson");
+  ({ folder, client } = kitchen);
+  Object.assign(environment, { DATABASE_URL: kitchen.url });
   // The wait is there so that a person can kill it; what is killed here is killed at once.
   writeFileSync(join(folder, "refund.asl.yaml"), blocks("yaml")[0]!.replace("Seconds: 15", "Seconds: 5"));
   writeFileSync(join(folder, "app.mjs"), blocks("js")[0]!);
 });
-afterAll(async () => {
-  await client.end();
-  await onServer(`drop database ${name} with (force)`);
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => kitchen.close());
 
 /** The block in a shell of its own, in which npx runs what was built. */
 async function shell(block: string): Promise<string> {

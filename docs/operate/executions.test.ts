@@ -1,16 +1,14 @@
 // The commands of the page run as they stand, on an execution that failed and one that is stuck.
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { app, openPlatform, start } from "tuntas";
 import { workflow } from "tuntas/workflow";
-import { openKitchen } from "../recipes/kitchen.fixture.ts";
+import { blocksOf, openKitchen } from "../recipes/kitchen.fixture.ts";
 
 const command = fileURLToPath(new URL("../../lib/bin/tuntas.mjs", import.meta.url));
-const page = readFileSync(new URL("executions.md", import.meta.url), "utf8");
-const [look, redrive, stop] = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text]) => text!);
+const [look, redrive, stop] = blocksOf(new URL("executions.md", import.meta.url), "sh");
 
 const ask = "arn:aws:states:::lambda:invoke.waitForTaskToken";
 const refund = workflow("Refund", {

@@ -8,8 +8,16 @@ import ts from "typescript";
 
 const cache = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
 
+/** The page's blocks of that language, as they stand. */
+export const blocksOf = (page: URL, language: string): string[] =>
+  [...readFileSync(page, "utf8").matchAll(/```(\w+)\n([\s\S]*?)```/g)]
+    .filter(([, kind]) => kind === language)
+    .map(([, , text]) => text!);
+
 export interface Kitchen {
   readonly url: string;
+  /** Gone with the kitchen; what stands in it finds the packages. */
+  readonly folder: string;
   readonly client: pg.Client;
   /** All code of one recipe as one module, which exports `start` and such further names of tuntas too. */
   recipe(page: string, more?: readonly string[]): Promise<Record<string, any>>;
@@ -25,8 +33,7 @@ async function onServer(text: string): Promise<void> {
 
 /** The module that the page's blocks make together, and what else is to be exported from it. */
 function compile(page: string, more: readonly string[]): string {
-  const text = readFileSync(new URL(`${page}.md`, import.meta.url), "utf8");
-  const code = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, block]) => block).join("\n");
+  const code = blocksOf(new URL(`${page}.md`, import.meta.url), "ts").join("\n");
   return ts.transpileModule(`${code}\nexport { ${["start", ...more].join(", ")} } from "tuntas";`, {
     compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
   }).outputText;
@@ -44,6 +51,7 @@ export async function openKitchen(name: string): Promise<Kitchen> {
   mkdirSync(folder, { recursive: true });
   return {
     url: url.href,
+    folder,
     client,
     recipe(page, more = []) {
       const path = join(folder, `${page}.mjs`);

@@ -1,6 +1,6 @@
 // The code of the workflow recipes runs as it stands: against the built package, in a database of its own.
 import { execFile, execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testPlatform } from "tuntas/testing";
 import { startGateway } from "tuntas/gateway";
-import { openKitchen, type Kitchen } from "./kitchen.fixture.ts";
+import { blocksOf, openKitchen, type Kitchen } from "./kitchen.fixture.ts";
 
 let kitchen: Kitchen;
 beforeAll(async () => void (kitchen = await openKitchen("workflows")));
@@ -184,10 +184,7 @@ test.skipIf(!hasTools)(
   "docs/recipes/step-functions-clients.md and versions.md, by the AWS CLI and boto3",
   { timeout: 300_000 },
   async () => {
-    const blocks = (page: string, language: string) =>
-      [...readFileSync(new URL(page, import.meta.url), "utf8").matchAll(/```(\w+)\n([\s\S]*?)```/g)]
-        .filter(([, kind]) => kind === language)
-        .map(([, , text]) => text!);
+    const blocks = (page: string, language: string) => blocksOf(new URL(page, import.meta.url), language);
     const clients = "step-functions-clients.md";
     await using kit = await testPlatform();
     const gateway = await startGateway({ platform: kit.platform, port: 0 });

@@ -1,5 +1,6 @@
 export * from "./contract.ts";
 export { isSqsText, isStorable } from "../core/text.ts";
+export { textsOf } from "./attributes.ts";
 export { encodeReceipt } from "./receipt.ts";
 export { composeMessage, type Draft } from "./send.ts";
 export { queueSignals } from "./signals.ts";

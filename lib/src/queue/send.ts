@@ -3,6 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { toSeconds } from "../core/duration.ts";
 import { describeIssues, type SchemaResult } from "../core/schema.ts";
 import { isSqsText, isStorable } from "../core/text.ts";
+import { attributesOf } from "./attributes.ts";
 import type { NewMessage, QueueRecord, Sent } from "./contract.ts";
 import { defaultScope, queueErrors } from "./contract.ts";
 import type { Queues } from "./client/index.ts";
@@ -18,16 +19,6 @@ function textOf(name: string, message: unknown, { issues }: SchemaResult<unknown
     "TUNTAS_MESSAGE_INVALID",
     `message to ${name}: expected something that JSON can hold, got ${typeof message}`,
   );
-}
-
-/** Attributes of type String, as SQS has them. */
-function textAttributes(values: Readonly<Record<string, string>> | undefined): string | undefined {
-  if (values === undefined) return undefined;
-  const entries = Object.entries(values).map(([name, value]) => [
-    name,
-    { DataType: "String", StringValue: value },
-  ]);
-  return entries.length === 0 ? undefined : JSON.stringify(Object.fromEntries(entries));
 }
 
 /** What SQS counts: name, type and value of each attribute, not the JSON around them. */
@@ -89,7 +80,7 @@ export interface Draft extends Pick<NewMessage, "body" | "delaySeconds" | "group
 /** The message as this queue takes it. Errors: TUNTAS_MESSAGE_TEXT, TUNTAS_MESSAGE_SIZE, TUNTAS_MESSAGE_GROUP. */
 export function composeMessage(queue: QueueRecord, draft: Draft): NewMessage {
   const { body, delaySeconds } = draft;
-  const attributes = textAttributes(draft.attributes);
+  const attributes = attributesOf(draft.attributes);
   checkTexts(queue, body, attributes);
   return { messageId: randomUUID(), body, attributes, delaySeconds, ...groupOf(queue, draft) };
 }

@@ -4,6 +4,7 @@ import type { Announcement, Receipt, Target } from "../../engine/target.ts";
 import { Unavailable } from "../../engine/unavailable.ts";
 import type { Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { attributesOf } from "../attributes.ts";
 import type { QueueRecord } from "../contract.ts";
 import { defaultScope, queueErrors } from "../contract.ts";
 import { checkTexts } from "../send.ts";
@@ -15,8 +16,7 @@ import type { QueueContext } from "./context.ts";
 const notify = statement("select pg_notify($1, $2)");
 
 function addressed(queue: QueueRecord, { eventId, key, type, payload }: Announcement): Addressed {
-  const attributes =
-    type === null ? undefined : JSON.stringify({ type: { DataType: "String", StringValue: type } });
+  const attributes = attributesOf(type === null ? undefined : { type });
   checkTexts(queue, payload, attributes);
   const ordered = queue.fifo ? { groupId: key ?? eventId, deduplicationId: eventId } : {};
   return {

@@ -5,7 +5,8 @@ import type { Database } from "../../pg/database.ts";
 import { handlerErrors, type HandlerTx, type Write } from "../../engine/handler/contract.ts";
 import { handedOver } from "../../engine/handler/control.ts";
 import type { QueueRecord } from "../contract.ts";
-import { textAttributes, type Taken } from "./intake.ts";
+import { textsOf } from "../attributes.ts";
+import type { Taken } from "./intake.ts";
 import { openTransaction, type HandlerTransaction } from "./transaction.ts";
 
 export interface Context {
@@ -121,7 +122,7 @@ export class AttemptContext implements Context {
   }
 
   get attributes(): Readonly<Record<string, string>> {
-    return textAttributes(this.item.held.attributes);
+    return textsOf(this.item.held.attributes);
   }
 
   get groupId(): string | undefined {

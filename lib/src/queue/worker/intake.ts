@@ -60,20 +60,6 @@ function checkVersion(
 const judged = (result: SchemaResult<unknown>): Parsed =>
   result.issues ? bad("TUNTAS_MESSAGE_INVALID", describeIssues(result.issues)) : { value: result.value };
 
-/** The attributes that are text; whoever writes in SQL may have given anything. */
-export function textAttributes(attributes: string | null): Record<string, string> {
-  try {
-    const all = Object.entries(JSON.parse(attributes ?? "{}") as Record<string, { StringValue?: unknown }>);
-    return Object.fromEntries(
-      all.flatMap(([name, value]) =>
-        typeof value?.StringValue === "string" ? [[name, value.StringValue]] : [],
-      ),
-    );
-  } catch {
-    return {};
-  }
-}
-
 /** SQS's correlationId attribute, as the sender gave it; whoever writes in SQL may have given anything. */
 function correlationOf(attributes: string | null): string | undefined {
   if (attributes === null || !attributes.includes("correlationId")) return undefined;

@@ -1,7 +1,7 @@
 // Dead letters: causes, messages, and the two ways on. A dry run counts; the real one runs on where it takes long.
 import type { StartOptions } from "tuntas/operation";
 import type { Who } from "tuntas/access";
-import { composeMessage, defaultScope, type TriageFilter } from "tuntas/queue";
+import { composeMessage, defaultScope, textsOf, type TriageFilter } from "tuntas/queue";
 import type { DeadLetterActs, DeadLetterReads, Operated } from "../../api/index.ts";
 import { consoleErrors } from "../../contract.ts";
 import type { Fields } from "../fields.ts";
@@ -71,15 +71,6 @@ async function operate({ platform: { operations } }: Needs, options: StartOption
 
 const editedCode = "EDITED_AND_SENT_ANEW";
 
-/** Text attributes go with the new message; others cannot be typed by anybody. */
-function textsOf(attributes: string | null): Record<string, string> {
-  const all = JSON.parse(attributes ?? "{}") as Record<string, { StringValue?: string }>;
-  const texts = Object.entries(all).flatMap(([name, { StringValue }]) =>
-    StringValue === undefined ? [] : [[name, StringValue] as const],
-  );
-  return Object.fromEntries(texts);
-}
-
 /** The new one first: should anything fail between, there are two, never none. */
 async function resend(needs: Needs, fields: Fields, who: Who) {
   const { queues, access } = needs.platform;
@@ -89,6 +80,7 @@ async function resend(needs: Needs, fields: Fields, who: Who) {
   const messageIds = [old.messageId];
   const draft = {
     body: fields.text("body"),
+    // Others than texts cannot be typed by anybody.
     attributes: textsOf(old.attributes),
     groupId: old.groupId ?? undefined,
     ...(queue.fifo && { deduplicationId: `edited-${old.messageId}` }),

@@ -11,6 +11,7 @@ import {
   type Claim,
   type SignedRequest,
 } from "./signature.ts";
+import type { Service, Subject } from "./wire.ts";
 import { genericErrors, WireError } from "./wire.ts";
 
 export interface Caller {
@@ -27,10 +28,9 @@ export interface Authentication {
 }
 
 export interface Act {
-  readonly service: "sqs" | "states";
+  readonly service: Service["prefix"];
   readonly action: string;
-  readonly path: string;
-  readonly input: Readonly<Record<string, unknown>>;
+  readonly subjects: readonly Subject[];
 }
 
 const keysMax = 1000;
@@ -49,20 +49,16 @@ function makeSigningKeys(): (secret: string, claim: Claim) => Buffer {
   };
 }
 
-// Where an ARN names a machine or an activity, or what belongs to one.
-const inArn =
-  /^arn:[^:]*:(?:sqs:[^:]*:[^:]*:|states:[^:]*:[^:]*:(?:stateMachine|execution|express|activity|mapRun):)([^:/]+)/;
-
-const arnFields = ["stateMachineArn", "executionArn", "activityArn", "resourceArn", "mapRunArn", "SourceArn"];
-
-/** The queue, machine or activity that a request is about. */
-function resourceOf({ service, path, input }: Act): string | undefined {
-  const text = (name: string) => (typeof input[name] === "string" ? (input[name] as string) : undefined);
-  const arn = arnFields.map(text).find((each) => each !== undefined);
-  if (arn !== undefined) return inArn.exec(arn)?.[1];
-  if (service === "states") return text("name");
-  const place = text("QueueUrl") ?? (path === "/" ? undefined : path);
-  return text("QueueName") ?? place?.split("/").at(-1);
+/** What the key may not touch. It works on its own account, and on what its scopes cover there; of several, on each. */
+function findDenied(
+  { account, scopes }: Key,
+  { service, action, subjects }: Act,
+): Partial<Subject> | undefined {
+  const all: readonly Partial<Subject>[] = subjects.length > 0 ? subjects : [{}];
+  return all.find(
+    ({ name: resource, account: owner = account }) =>
+      owner !== account || !covers(scopes, { service, action, resource }),
+  );
 }
 
 export function makeAuthentication({ keys }: Pick<Access, "keys">, host: string): Authentication {
@@ -102,11 +98,14 @@ export function makeAuthentication({ keys }: Pick<Access, "keys">, host: string)
     },
     authorize({ key }, act) {
       if (!key) return;
-      const resource = resourceOf(act);
-      if (covers(key.scopes, { service: act.service, action: act.action, resource })) return;
+      const denied = findDenied(key, act);
+      if (!denied) return;
+      const { name, account = key.account } = denied;
+      const of = account === key.account ? "" : ` of account ${account}`;
+      const on = name === undefined ? "" : ` on ${name}${of}`;
       throw new WireError(
         genericErrors.accessDenied,
-        `Key ${key.id} (${key.name}) is not authorized to perform: ${act.service}:${act.action}${resource === undefined ? "" : ` on ${resource}`}`,
+        `Key ${key.id} (${key.name}) is not authorized to perform: ${act.service}:${act.action}${on}`,
       );
     },
   };

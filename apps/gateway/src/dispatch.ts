@@ -95,6 +95,20 @@ export function renderJsonFailure(error: WireError): Reply {
   };
 }
 
+const wantsJson = ({ accept }: IncomingHttpHeaders): boolean => accept === "application/json";
+
+/** Whoever names no operation is answered in XML, whatever it accepts (recorded). */
+function renderQueryFailure(
+  error: WireError,
+  { headers, requestId }: Pick<Request, "headers" | "requestId">,
+  namespace: string,
+): Reply {
+  const { status } = error.kind;
+  return wantsJson(headers) && error.kind !== genericErrors.unknownOperation
+    ? { status, type: "application/json", body: query.renderXmlErrorAsJson(error, requestId) }
+    : { status, type: query.xmlType, body: query.renderXmlError(error, namespace, requestId) };
+}
+
 /** The services by their target prefixes, and the one that also speaks the Query protocol. */
 interface Directory {
   readonly authentication: Authentication;
@@ -125,12 +139,26 @@ function findTarget(
   return { operation, name, service: service! };
 }
 
+interface Act {
+  readonly service: Service;
+  readonly operation: Operation;
+  readonly action: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** Errors: AccessDenied. */
+function authorize({ authentication }: Directory, { request, caller }: Asked, act: Act): void {
+  const { service, operation, action, input } = act;
+  const subjects = service.subjectsOf(operation, input, pathOf(request.url));
+  authentication.authorize(caller, { service: service.prefix, action, subjects });
+}
+
 async function answerJson(directory: Directory, asked: Asked, target: string): Promise<Reply> {
-  const { request, caller } = asked;
+  const { request } = asked;
   const path = pathOf(request.url);
   const { operation, name, service } = findTarget(directory, target, path);
   const input = decodeJson(operation.input, request.body);
-  directory.authentication.authorize(caller, { service: service.prefix, action: name, path, input });
+  authorize(directory, asked, { service, operation, action: name, input });
   const result = await operation.run(makeCall(asked, { protocol: "json", operation: name }), input);
   return { status: 200, type: jsonType, body: renderJson(result) };
 }
@@ -144,18 +172,13 @@ function findAction({ query: service }: Directory, action: string | undefined, p
 }
 
 async function answerQuery(directory: Directory, asked: Asked): Promise<Reply> {
-  const { request, caller } = asked;
+  const { request } = asked;
   const path = pathOf(request.url);
   const parameters = query.parseParameters(queryOf(request.url), request.body);
   const action = parameters.get("Action");
   const operation = findAction(directory, action, path);
   const input = query.decodeQuery(operation.input, parameters);
-  directory.authentication.authorize(caller, {
-    service: directory.query.prefix,
-    action: action!,
-    path,
-    input,
-  });
+  authorize(directory, asked, { service: directory.query, operation, action: action!, input });
   const call = makeCall(asked, { protocol: "query", operation: action! });
   const answer = {
     action: action!,
@@ -164,7 +187,7 @@ async function answerQuery(directory: Directory, asked: Asked): Promise<Reply> {
     output: operation.output,
     result: await operation.run(call, input),
   };
-  return request.headers.accept === "application/json"
+  return wantsJson(request.headers)
     ? { status: 200, type: "application/json", body: query.renderXmlAsJson(answer) }
     : { status: 200, type: query.xmlType, body: query.renderXml(answer) };
 }
@@ -214,8 +237,7 @@ export function makeDispatch(
       const error = toWireError(cause, requestId);
       if (headers["x-amz-target"] !== undefined || isJson(headers["content-type"]))
         return renderJsonFailure(error);
-      const body = query.renderXmlError(error, queryNamespace, requestId);
-      return { status: error.kind.status, type: query.xmlType, body };
+      return renderQueryFailure(error, request, queryNamespace);
     }
   };
 }

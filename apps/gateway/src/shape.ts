@@ -54,6 +54,10 @@ export const map = <const Of extends Shape>(
   of: Of,
 ): MapShape<Of> => ({ kind: "map", element, key, value, of });
 
+/** Whether the text is base64 as both protocols carry it, padded. */
+export const isBase64 = (text: string): boolean =>
+  text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+
 /** The TypeScript type of a shape's values. */
 export type ValueOf<S> = S extends { kind: "string" | "blob" }
   ? string

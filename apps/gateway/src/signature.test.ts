@@ -1,5 +1,5 @@
 // Requests that must be signed: by the real clients, and by hand where they are to be wrong.
-import { createHash, createHmac } from "node:crypto";
+import { createHash, createHmac, randomUUID } from "node:crypto";
 import { execFile, execFileSync } from "node:child_process";
 import { promisify } from "node:util";
 import {
@@ -11,7 +11,7 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import { SignatureV4 } from "@smithy/signature-v4";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { NewKey } from "tuntas/access";
 import { startTestGateway, type TestGateway } from "./gateway.fixture.ts";
 import { startGateway } from "./index.ts";
@@ -69,11 +69,11 @@ test("errors are AWS's: no signature, an unknown key, a wrong secret", async () 
   expect(bad.headers.get("x-amzn-query-error")).toBe("IncompleteSignature;Sender");
 });
 
-const signer = () =>
+const signer = (credentials = { accessKeyId: key.id, secretAccessKey: key.secret }) =>
   new SignatureV4({
     service: "sqs",
     region,
-    credentials: { accessKeyId: key.id, secretAccessKey: key.secret },
+    credentials,
     sha256: class {
       private readonly hash;
       constructor(secret?: any) {
@@ -167,6 +167,165 @@ test("a key does what its scopes say, on the queues that they name", async () =>
   await expect(api.send(new ReceiveMessageCommand({ QueueUrl }))).rejects.toMatchObject(denied);
   await expect(api.send(new GetQueueUrlCommand({ QueueName: "bills" }))).rejects.toMatchObject(denied);
   await expect(api.send(new ListQueuesCommand({}))).rejects.toMatchObject(denied);
+});
+
+/** One call of AWS JSON 1.0, signed by hand with this key. */
+async function callAs(
+  { id, secret }: NewKey,
+  action: string,
+  input: object,
+  { path = "/", service = "AmazonSQS" } = {},
+) {
+  const { hostname, host, port } = new URL(gateway.url);
+  const body = JSON.stringify(input);
+  const { headers } = await signer({ accessKeyId: id, secretAccessKey: secret }).sign({
+    method: "POST",
+    protocol: "http:",
+    hostname,
+    port: Number(port),
+    path,
+    query: {},
+    headers: {
+      host,
+      "content-type": "application/x-amz-json-1.0",
+      "x-amz-target": `${service}.${action}`,
+    },
+    body,
+  });
+  return gateway.http(path, { method: "POST", headers, body });
+}
+
+describe("what a key may not touch, however a request words it", () => {
+  const others = "210987654321";
+  const arn = (name: string, owner = account) => `arn:aws:sqs:${region}:${owner}:${name}`;
+  const machine = (name: string, owner = account) => `arn:aws:states:${region}:${owner}:stateMachine:${name}`;
+  const url = (name: string, owner = account) => `${gateway.url}/${owner}/${name}`;
+  let mine: NewKey;
+  let every: NewKey;
+  beforeAll(async () => {
+    const { keys } = gateway.kit.platform.access;
+    const other = await keys.create({ name: "other", account: others, scopes: ["sqs:*"] }, by);
+    const admin = { name: "every", account, scopes: ["sqs:*", "states:*"] };
+    every = await keys.create(admin, by);
+    mine = await keys.create({ name: "mine", account, scopes: ["sqs:*@mine*", "states:*@mine"] }, by);
+    await sdk(other).send(new CreateQueueCommand({ QueueName: "theirs" }));
+    for (const QueueName of ["mine", "mine-dlq", "secret"])
+      await sdk(every).send(new CreateQueueCommand({ QueueName }));
+  });
+
+  test.each([
+    ["a queue of another name", "SendMessage", () => ({ QueueUrl: url("secret") })],
+    ["its bare name", "SendMessage", () => ({ QueueUrl: "secret" })],
+    [
+      "a member of other operations beside it",
+      "SendMessage",
+      () => ({ QueueUrl: url("secret"), SourceArn: arn("mine") }),
+    ],
+    ["a name beside it", "SendMessage", () => ({ QueueUrl: url("secret"), QueueName: "mine" })],
+    ["the URL of another account", "SendMessage", () => ({ QueueUrl: url("mine", others) })],
+    ["a list", "ListQueues", () => ({})],
+    ["a list beside a name", "ListQueues", () => ({ QueueName: "mine", QueueUrl: url("mine") })],
+    [
+      "another account's queue by name",
+      "GetQueueUrl",
+      () => ({ QueueName: "mine", QueueOwnerAWSAccountId: others }),
+    ],
+    [
+      "the destination of a move",
+      "StartMessageMoveTask",
+      () => ({ SourceArn: arn("mine-dlq"), DestinationArn: arn("secret") }),
+    ],
+    [
+      "the source of a move",
+      "StartMessageMoveTask",
+      () => ({ SourceArn: arn("secret"), DestinationArn: arn("mine") }),
+    ],
+    ["another account's moves", "ListMessageMoveTasks", () => ({ SourceArn: arn("mine", others) })],
+    [
+      "the handle of another queue's move",
+      "CancelMessageMoveTask",
+      () => ({ TaskHandle: btoa(JSON.stringify({ taskId: randomUUID(), sourceArn: arn("secret") })) }),
+    ],
+  ])("%s", async (_, action, input) => {
+    const { status, headers } = await callAs(mine, action, { MessageBody: "x", ...input() });
+    expect([status, headers.get("x-amzn-query-error")]).toEqual([403, "AccessDenied;Sender"]);
+  });
+
+  test("a list posted to a queue's own path", async () => {
+    expect((await callAs(mine, "ListQueues", {}, { path: `/${account}/mine` })).status).toBe(403);
+    expect(
+      (await callAs(mine, "SendMessage", { MessageBody: "x" }, { path: `/${account}/mine` })).status,
+    ).toBe(200);
+    expect(
+      (await callAs(mine, "SendMessage", { MessageBody: "x" }, { path: `/${account}/secret` })).status,
+    ).toBe(403);
+  });
+
+  test("every scope is of the key's account alone", async () => {
+    const { status } = await callAs(every, "SendMessage", {
+      QueueUrl: url("theirs", others),
+      MessageBody: "x",
+    });
+    expect(status).toBe(403);
+    expect((await callAs(every, "SendMessage", { QueueUrl: url("secret"), MessageBody: "x" })).status).toBe(
+      200,
+    );
+  });
+
+  test.each([
+    ["DescribeStateMachine", { stateMachineArn: machine("secret") }],
+    ["DescribeStateMachine", { stateMachineArn: machine("mine", others) }],
+    ["StartExecution", { stateMachineArn: machine("secret"), name: "mine" }],
+    ["DeleteStateMachineVersion", { stateMachineVersionArn: `${machine("secret")}:1` }],
+    ["DescribeStateMachineAlias", { stateMachineAliasArn: `${machine("secret")}:live` }],
+    [
+      "CreateStateMachineAlias",
+      {
+        name: "mine",
+        routingConfiguration: [{ stateMachineVersionArn: `${machine("secret")}:1`, weight: 100 }],
+      },
+    ],
+    ["ListStateMachines", { name: "mine" }],
+  ])("%s %j", async (action, input) => {
+    const { json } = await callAs(mine, action, input, { service: "AWSStepFunctions" });
+    expect(json["__type"]).toMatch(/#AccessDeniedException$/);
+  });
+
+  test("what it may, it may", async () => {
+    const does = (action: string, input: object) => callAs(mine, action, input);
+    expect((await does("GetQueueUrl", { QueueName: "mine", QueueOwnerAWSAccountId: account })).status).toBe(
+      200,
+    );
+    const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: arn("mine-dlq"), maxReceiveCount: 3 });
+    await does("SetQueueAttributes", { QueueUrl: url("mine"), Attributes: { RedrivePolicy } });
+    const started = await does("StartMessageMoveTask", {
+      SourceArn: arn("mine-dlq"),
+      DestinationArn: arn("mine"),
+    });
+    const { TaskHandle } = started.json;
+    expect([200, 404]).toContain((await does("CancelMessageMoveTask", { TaskHandle })).status);
+    const described = await callAs(
+      mine,
+      "DescribeStateMachine",
+      { stateMachineArn: machine("mine") },
+      { service: "AWSStepFunctions" },
+    );
+    expect(described.json["__type"]).toMatch(/#StateMachineDoesNotExist$/);
+  });
+});
+
+test("names that every object has are no signed headers", async () => {
+  const headers = await signed("{}");
+  const authorization = headers.authorization!.replace(
+    "SignedHeaders=",
+    "SignedHeaders=__proto__;constructor;",
+  );
+  const { status } = await gateway.http("/", {
+    method: "POST",
+    body: "{}",
+    headers: { ...headers, authorization },
+  });
+  expect(status).toBe(403);
 });
 
 const aws = ["/usr/bin/aws", "aws"].find((program) => {

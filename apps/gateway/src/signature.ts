@@ -123,14 +123,17 @@ const canonicalQuery = (url: string): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join("&");
 
-const headerText = (value: string | string[] | undefined): string =>
-  (Array.isArray(value) ? value.join(",") : (value ?? "")).trim().replaceAll(/ +/g, " ");
+/** The header as it is signed; what every object has is no header. */
+function headerText(headers: IncomingHttpHeaders, name: string): string {
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
+  return (Array.isArray(value) ? value.join(",") : (value ?? "")).trim().replaceAll(/ +/g, " ");
+}
 
 const sha256 = (data: string | Buffer): string => createHash("sha256").update(data).digest("hex");
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
 
 function canonicalRequest({ method, url, headers, body }: SignedRequest, { signedHeaders }: Claim): string {
-  const lines = signedHeaders.map((name) => `${name}:${headerText(headers[name])}\n`).join("");
+  const lines = signedHeaders.map((name) => `${name}:${headerText(headers, name)}\n`).join("");
   return [method, canonicalPath(url), canonicalQuery(url), lines, signedHeaders.join(";"), sha256(body)].join(
     "\n",
   );

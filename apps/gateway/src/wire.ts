@@ -79,12 +79,24 @@ export interface Operation {
   readonly run: (call: Call, input: Record<string, unknown>) => Promise<object | void>;
 }
 
+/** A queue, machine or activity that a request names, and the account it is of where the request says so. */
+export interface Subject {
+  readonly name: string;
+  readonly account?: string | undefined;
+}
+
 /** One AWS service: what stands before the dot of X-Amz-Target, and its operations. */
 export interface Service {
   readonly targetPrefix: string;
   /** What it is called in the scopes of keys. */
   readonly prefix: "sqs" | "states";
   readonly operations: ReadonlyMap<string, Operation>;
+  /** All that a request to this path names; none for one that names nothing, such as a list. */
+  readonly subjectsOf: (
+    operation: Operation,
+    input: Readonly<Record<string, unknown>>,
+    path: string,
+  ) => readonly Subject[];
   /** Whether requests to this path are the service's, beside those to the root. */
   readonly ownsPath: (path: string) => boolean;
   /** Operations that the Query protocol does not offer on such a path. */

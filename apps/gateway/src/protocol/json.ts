@@ -1,6 +1,7 @@
 // AWS JSON 1.0: the operation stands in X-Amz-Target, input and output are one JSON object each.
 import { isUtf8 } from "node:buffer";
 import type { Shape, Structure } from "../shape.ts";
+import { isBase64 } from "../shape.ts";
 import { genericErrors, WireError } from "../wire.ts";
 
 export const jsonType = "application/x-amz-json-1.0";
@@ -24,8 +25,6 @@ const wanted: Record<Shape["kind"], string> = {
   structure: "an object",
 };
 
-const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
-
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -33,13 +32,16 @@ const fits: Record<Shape["kind"], (value: unknown) => boolean> = {
   string: (value) => typeof value === "string",
   integer: (value) => Number.isSafeInteger(value),
   boolean: (value) => typeof value === "boolean",
-  blob: (value) => typeof value === "string" && base64.test(value),
+  blob: (value) => typeof value === "string" && isBase64(value),
   list: Array.isArray,
   map: isObject,
   structure: isObject,
 };
 
-/** Checks the value where it lies, so that a large body is not copied; members that are null count as absent. */
+/**
+ * Checks the value where it lies, so that a large body is not copied. Members that are null count as absent, and those that
+ * the shape does not have are taken out: whoever reads the input, be it to say who may, sees what the operation sees.
+ */
 function check(shape: Shape, value: unknown, where: string): void {
   if (!fits[shape.kind](value))
     throw refuse(`${where} must be ${wanted[shape.kind]}, got ${typeName(value)}.`);
@@ -49,9 +51,10 @@ function check(shape: Shape, value: unknown, where: string): void {
     for (const [key, entry] of Object.entries(value as object)) check(shape.of, entry, `${where}.${key}`);
   } else if (shape.kind === "structure") {
     const members = value as Record<string, unknown>;
-    for (const name of Object.keys(shape.members)) {
-      if (members[name] === null) members[name] = undefined;
-      if (members[name] !== undefined) check(shape.members[name]!, members[name], name);
+    for (const name of Object.keys(members)) {
+      const member = Object.hasOwn(shape.members, name) ? shape.members[name] : undefined;
+      if (!member || members[name] === null) delete members[name];
+      else check(member, members[name], name);
     }
   }
 }

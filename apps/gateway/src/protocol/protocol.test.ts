@@ -111,6 +111,36 @@ test("deep nesting of what nobody asked for is ignored", () => {
   onlyCoded(() => decodeJson(shapes.sendMessage, Buffer.from(`{"MessageBody":"x","Other":${deep}}`)));
 });
 
+test("members that the shape does not have are taken out, also of structures within", () => {
+  const body =
+    '{"MessageBody":"x","SourceArn":"y","__proto__":{},"MessageAttributes":{"a":{"DataType":"String","Other":1}}}';
+  const input = decodeJson(shapes.sendMessage, Buffer.from(body));
+  expect(input).toEqual({ MessageBody: "x", MessageAttributes: { a: { DataType: "String" } } });
+  expect(Object.keys(input)).toEqual(["MessageBody", "MessageAttributes"]);
+});
+
+test("bytes are padded base64, or refused", () => {
+  const json = (value: string) =>
+    decodeJson(
+      shapes.sendMessage,
+      Buffer.from(`{"MessageAttributes":{"a":{"BinaryValue":${JSON.stringify(value)}}}}`),
+    );
+  const form = (value: string) =>
+    decodeQuery(
+      shapes.sendMessage,
+      parseParameters(
+        `MessageAttribute.1.Name=a&MessageAttribute.1.Value.BinaryValue=${encodeURIComponent(value)}`,
+        Buffer.alloc(0),
+      ),
+    );
+  for (const decode of [json, form]) {
+    for (const value of ["", "QQ==", "QUI=", "QUJD"])
+      expect(decode(value)).toMatchObject({ MessageAttributes: { a: { BinaryValue: value } } });
+    for (const value of ["QQ", "QQ=", "Q", "Q===", "QQ==QQ==", "Q-_=", "QQ= ="])
+      expect(() => decode(value)).toThrow(WireError);
+  }
+});
+
 test("null members count as absent", () => {
   expect(decodeJson(shapes.sendMessage, Buffer.from('{"DelaySeconds":null}')).DelaySeconds).toBeUndefined();
 });

@@ -2,6 +2,7 @@
 // maps are flattened into names with dots: `Attribute.1.Name`.
 import { isUtf8 } from "node:buffer";
 import type { ListShape, MapShape, Shape, Structure } from "../shape.ts";
+import { isBase64 } from "../shape.ts";
 import { genericErrors, WireError } from "../wire.ts";
 import { fault } from "./json.ts";
 
@@ -76,7 +77,7 @@ function toBoolean(text: string, name: string): boolean {
 }
 
 function toBlob(text: string, name: string): string {
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw refuse(`${name} must be base64 text.`);
+  if (!isBase64(text)) throw refuse(`${name} must be base64 text.`);
   return text;
 }
 
@@ -208,6 +209,18 @@ export const renderXmlAsJson = ({ action, requestId, output, result }: QueryAnsw
       ...(output && { [`${action}Result`]: result ?? {} }),
       ResponseMetadata: { RequestId: requestId },
     },
+  });
+
+/** An error as JSON, for who asks for it with Accept. */
+export const renderXmlErrorAsJson = ({ kind, message }: WireError, requestId: string): string =>
+  JSON.stringify({
+    Error: {
+      Code: kind.queryCode,
+      Detail: null,
+      Message: kind.queryMessage ?? message,
+      Type: fault(kind.status),
+    },
+    RequestId: requestId,
   });
 
 export function renderXmlError({ kind, message }: WireError, namespace: string, requestId: string): string {

@@ -10,9 +10,19 @@ import * as language from "./language.ts";
 import * as machines from "./machines.ts";
 import * as mapRuns from "./map-runs.ts";
 import { shapes } from "./shapes.ts";
+import { subjectsOf } from "./subjects.ts";
 import * as tags from "./tags.ts";
 
 type Run<I extends Structure> = (rooms: Rooms, call: Call, input: ValueOf<I>) => Promise<object>;
+
+const service: Omit<Service, "operations"> = {
+  prefix: "states",
+  targetPrefix: "AWSStepFunctions",
+  subjectsOf,
+  ownsPath: () => false,
+  rootOnly: new Set(),
+  toWireError,
+};
 
 export function makeSfn(rooms: Rooms): Service {
   const operation = <I extends Structure>(input: I, run: Run<I>): Operation => ({
@@ -64,12 +74,5 @@ export function makeSfn(rooms: Rooms): Service {
     ValidateStateMachineDefinition: operation(shapes.validate, language.validateStateMachineDefinition),
   };
 
-  return {
-    prefix: "states",
-    targetPrefix: "AWSStepFunctions",
-    operations: new Map(Object.entries(operations)),
-    ownsPath: () => false,
-    rootOnly: new Set(),
-    toWireError,
-  };
+  return { ...service, operations: new Map(Object.entries(operations)) };
 }

@@ -1,6 +1,6 @@
 // How a queue is named on the wire: by its URL (or its bare name), and by its ARN.
 import type { Catalog, QueueRecord, Scope } from "tuntas/queue";
-import type { Call } from "../wire.ts";
+import type { Call, Subject } from "../wire.ts";
 import { missing, queueMissing, sqsError } from "./errors.ts";
 
 interface Address {
@@ -27,13 +27,13 @@ export const arnOf = ({ account, region }: Scope, name: string): string =>
 export const queueArn = (queue: QueueRecord): string => arnOf(queue, queue.name);
 
 /** The last two segments of a URL or path are account and name; a text without a slash is a name. */
-function parseUrl(url: string, caller: Scope): Address | undefined {
+export function readUrl(url: string): Subject | undefined {
   const nameAt = url.lastIndexOf("/") + 1;
   const name = url.slice(nameAt);
   if (!isQueueName(name)) return undefined;
-  if (nameAt === 0) return { scope: caller, name };
+  if (nameAt === 0) return { name };
   const account = url.slice(url.lastIndexOf("/", nameAt - 2) + 1, nameAt - 1);
-  return accountForm.test(account) ? { scope: { account, region: caller.region }, name } : undefined;
+  return accountForm.test(account) ? { name, account } : undefined;
 }
 
 const arnForm = /^arn:aws[a-z-]*:sqs:([a-z0-9-]{1,32}):(\d{12}):([A-Za-z0-9_.-]{1,80})$/;
@@ -52,11 +52,12 @@ export const isQueuePath = (path: string): boolean => /^\/(?:queue\/)?\d{12}\/[^
 export async function findQueue(catalog: Catalog, call: Call, url: string | undefined): Promise<QueueRecord> {
   const wanted = url || (isQueuePath(call.path) ? call.path : undefined);
   if (wanted === undefined) throw missing("QueueUrl");
-  const address = parseUrl(wanted, call.scope);
-  if (!address && wanted.includes("://")) {
+  const named = readUrl(wanted);
+  if (!named && wanted.includes("://")) {
     throw sqsError("invalidAddress", `The address ${wanted} is not valid for this endpoint.`);
   }
-  const queue = address && (await catalog.find(address.scope, address.name));
+  const { account = call.scope.account, name } = named ?? {};
+  const queue = name && (await catalog.find({ account, region: call.scope.region }, name));
   if (!queue) throw queueMissing();
   return queue;
 }

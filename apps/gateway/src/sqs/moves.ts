@@ -29,17 +29,26 @@ const encodeHandle = (taskId: string, sourceArn: string): string =>
 
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-function decodeHandle(handle: string): { taskId: string; sourceArn: string } {
+interface Handle {
+  readonly taskId: string;
+  readonly sourceArn: string;
+}
+
+/** What a task handle stands for; undefined where StartMessageMoveTask did not issue it. */
+export function readHandle(handle: string): Handle | undefined {
   try {
-    const { taskId, sourceArn } = JSON.parse(Buffer.from(handle, "base64").toString()) as Record<
-      string,
-      unknown
-    >;
-    if (typeof taskId === "string" && uuidForm.test(taskId) && typeof sourceArn === "string")
-      return { taskId, sourceArn };
+    const { taskId, sourceArn } = JSON.parse(Buffer.from(handle, "base64").toString()) as Partial<Handle>;
+    if (typeof taskId !== "string" || !uuidForm.test(taskId) || typeof sourceArn !== "string")
+      return undefined;
+    return { taskId, sourceArn };
   } catch {
-    // Falls through: whatever it is, it was not issued by StartMessageMoveTask.
+    return undefined;
   }
+}
+
+function decodeHandle(text: string): Handle {
+  const handle = readHandle(text);
+  if (handle) return handle;
   throw sqsError("invalidParameterValue", "Value for parameter TaskHandle is invalid.");
 }
 

@@ -10,6 +10,7 @@ import { cancelMessageMoveTask, listMessageMoveTasks, startMessageMoveTask } fro
 import { addPermission, removePermission } from "./permissions.ts";
 import * as queues from "./queues.ts";
 import { shapes } from "./shapes.ts";
+import { subjectsOf } from "./subjects.ts";
 import { listQueueTags, tagQueue, untagQueue } from "./tags.ts";
 
 type Run<I extends Structure> = (rooms: Rooms, call: Call, input: ValueOf<I>) => Promise<object | void>;
@@ -64,6 +65,7 @@ export function makeSqs(rooms: Rooms): Service {
     prefix: "sqs",
     targetPrefix: "AmazonSQS",
     operations: new Map(Object.entries(operations)),
+    subjectsOf,
     ownsPath: isQueuePath,
     rootOnly: new Set(["CreateQueue", "ListQueues"]),
     queryNamespace: "http://queue.amazonaws.com/doc/2012-11-05/",

@@ -33,3 +33,10 @@ test("a credential that cannot be read is IncompleteSignature", () => {
   }
   expect(() => identify({}, "/?X-Amz-Credential=%FF")).toThrow(/Credential/);
 });
+
+test("a long header without a credential is refused at once", () => {
+  for (const filling of [" ", ",", ", "]) {
+    const authorization = `AWS4-HMAC-SHA256${filling.repeat(60_000)}`;
+    expect(() => identify({ authorization }, "/")).toThrow(/Credential/);
+  }
+});

@@ -5,7 +5,7 @@ import type { Scope } from "tuntas/queue";
 import { defaultScope } from "tuntas/queue";
 import { genericErrors, WireError } from "./wire.ts";
 
-const inHeader = /^AWS4-\S+\s+(?:.*[,\s])?Credential=([^,\s]+)/;
+const inHeader = /[,\s]Credential=([^,\s]+)/;
 const inQuery = /[?&]X-Amz-Credential=([^&]+)/i;
 const scopeForm = /^([^/]+)\/\d{8}\/([a-z0-9-]{1,32})\/[a-z0-9-]+\/aws4_request$/;
 const accountForm = /^\d{12}$/;

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "./contract.ts";
 import { queryFailure, runtimeFailure } from "./failure.ts";
 import { PathMissing } from "./path/evaluate.ts";
 import { compileReference, type Reference } from "./query/jsonpath.ts";
-import { jsonata } from "./query/jsonata.ts";
+import { expressionOf, jsonata } from "./query/jsonata.ts";
 import { type Asking, type Query, type Scope, valueOf } from "./query/query.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
@@ -130,8 +130,7 @@ export function compileCondition(value: Json, location: string): (scope: Scope) 
 
 /** How the service words a result of the wrong type. */
 export function unexpectedType(field: Json, location: string, expected: string, value: Json): string {
-  const expression =
-    typeof field === "string" ? field.replace(/^\{%\s*|\s*%\}$/g, "") : JSON.stringify(field);
+  const expression = expressionOf(field) ?? (typeof field === "string" ? field : JSON.stringify(field));
   return `The JSONata expression '${expression}' specified for the field '${location}' returned an unexpected result type. Expected '${expected}', but was '${typeName(value)}' for value: ${JSON.stringify(value)}`;
 }
 

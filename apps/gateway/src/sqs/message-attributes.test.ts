@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { attributesMd5, attributesSize, checkAttributes, selectAttributes } from "./message-attributes.ts";
+import {
+  attributesMd5,
+  attributesSize,
+  checkAttributes,
+  parseAttributes,
+  selectAttributes,
+} from "./message-attributes.ts";
 
 const text = (StringValue: string) => ({ DataType: "String", StringValue });
 const recorded = { "Help.Me": text("Me"), Hello: text("There"), General: text("Kenobi") };
@@ -48,6 +54,10 @@ test.each([
   ["an empty type", { a: { DataType: "", StringValue: "x" } }],
   ["an unknown type", { a: { DataType: "Strings", StringValue: "x" } }],
   ["a number that is none", { a: { DataType: "Number", StringValue: "1x" } }],
+  [
+    "a long number that is none, at once",
+    { a: { DataType: "Number", StringValue: `${"1".repeat(300_000)}x` } },
+  ],
   ["a control character", { a: text("\b") }],
   [
     "eleven attributes",
@@ -60,4 +70,12 @@ test.each([
 test("a custom label, a name of underscores and a number in scientific notation pass", () => {
   checkAttributes(JSON.parse('{"__proto__":{"DataType":"String.uuid","StringValue":"x"}}'));
   checkAttributes({ n: { DataType: "Number", StringValue: "-1.5e10" } });
+});
+
+test("what SQL sent without a type is text, and what is no attribute is none", () => {
+  const stored =
+    '{"a":{"StringValue":"x"},"b":5,"c":null,"d":{"DataType":"Binary"},"e":{"DataType":7,"StringValue":"y"}}';
+  const attributes = parseAttributes(stored);
+  expect(attributes).toEqual({ a: text("x"), e: text("y") });
+  expect(attributesMd5(attributes)).toMatch(/^[0-9a-f]{32}$/);
 });

@@ -18,7 +18,8 @@ const nameMax = 256;
 const nameForm = /^(?!\.)(?!.*\.\.)[A-Za-z0-9_.-]+(?<!\.)$/;
 const reservedPrefix = /^(?:aws|amazon)\./i;
 const typeForm = /^(?:String|Number|Binary)(?:\.[^\s].*)?$/;
-const numberForm = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+// One way only to read each text, so that a long one that is no number is found out in one pass.
+const numberForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 const refuse = (name: string, what: string): WireError =>
   sqsError("invalidParameterValue", `Message (user) attribute '${name}' ${what}`);
@@ -89,7 +90,18 @@ export function attributesSize(attributes: AttributeMap): number {
 /** The text that is stored: name to type and value, in the order in which they were sent. */
 export const attributesText = (attributes: AttributeMap): string => JSON.stringify(attributes);
 
-export const parseAttributes = (text: string): AttributeMap => JSON.parse(text) as AttributeMap;
+/** What was stored. Whoever sends in SQL may leave out a type, or give what is no attribute; that is none. */
+export function parseAttributes(text: string): AttributeMap {
+  const entries = Object.entries(JSON.parse(text) as Record<string, AttributeValue | null>).flatMap(
+    ([name, value]) => {
+      const { DataType: given, StringValue, BinaryValue } = value ?? {};
+      const DataType = typeof given === "string" ? given : "String";
+      const content = isBinary(DataType) ? BinaryValue : StringValue;
+      return typeof content === "string" ? [[name, { ...value, DataType }] as const] : [];
+    },
+  );
+  return Object.fromEntries(entries);
+}
 
 function* lengthPrefixed(bytes: Buffer): Generator<Buffer> {
   const length = Buffer.alloc(4);

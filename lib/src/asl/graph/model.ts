@@ -62,7 +62,8 @@ const operators: readonly (readonly [RegExp, string])[] = [
 /** JSONata without its braces, the brackets around the whole, and the path that every expression begins with. */
 const plainly = (expression: string): string =>
   expression
-    .replace(/^\{%\s*|\s*%\}$/g, "")
+    .replace(/^\{%([\s\S]*)%\}$/, "$1")
+    .trim()
     .replace(/^\(([^()]*)\)$/, "$1")
     .replaceAll("$states.input.", "");
 

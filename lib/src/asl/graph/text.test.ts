@@ -79,3 +79,8 @@ test.each([
     'a = true and b < "$.c"',
   ],
 ])("a condition in a few words: %j", (rule, text) => expect(conditionText(rule)).toBe(text));
+
+test("a condition of white space is read at once", () => {
+  expect(conditionText({ Condition: `{% ${" ".repeat(300_000)}` })).toMatch(/^\{%/);
+  expect(conditionText({ Condition: `{%${" ".repeat(300_000)}$n > 5 %}` })).toBe("$n > 5");
+});

@@ -14,6 +14,8 @@ interface Policy {
 }
 
 const actionsMax = 7;
+const principalsMax = 50;
+const statementsMax = 20;
 const grantable = new Set([
   "*",
   "ChangeMessageVisibility",
@@ -40,11 +42,14 @@ const ownersOnly = new Set([
   "UntagQueue",
 ]);
 
+/** Source: Developer Guide, quotas-policies. */
+function checkCount(count: number, what: string, max: number): void {
+  if (count > max) throw sqsError("overLimit", `${count} ${what} were found, maximum allowed is ${max}.`);
+}
+
 function checkActions(actions: readonly string[]): void {
   if (actions.length === 0) throw missing("Actions");
-  if (actions.length > actionsMax) {
-    throw sqsError("overLimit", `${actions.length} Actions were found, maximum allowed is ${actionsMax}.`);
-  }
+  checkCount(actions.length, "Actions", actionsMax);
   for (const action of actions) {
     if (ownersOnly.has(action)) {
       throw invalid(`SQS:${action}`, "ActionName", "Only the queue owner is allowed to invoke this action.");
@@ -60,6 +65,7 @@ function checkActions(actions: readonly string[]): void {
 }
 
 function checkAccounts(accounts: readonly string[]): void {
+  checkCount(accounts.length, "Principals", principalsMax);
   if (accounts.length > 0 && accounts.every((account) => /^\d{12}$/.test(account))) return;
   throw invalid(`[${accounts.join(", ")}]`, "PrincipalId", "Unable to verify.");
 }
@@ -81,11 +87,15 @@ const readPolicy = (queue: QueueRecord): Policy =>
     ? { Version: "2008-10-17", Id: `${queueArn(queue)}/SQSDefaultPolicy` }
     : (JSON.parse(queue.policy) as Policy);
 
-const statementsOf = ({ Statement }: Policy): readonly { readonly Sid?: unknown }[] =>
-  Statement === undefined ? [] : ([Statement].flat() as { Sid?: unknown }[]);
+/** What stands in a policy that a client has set need not be statements. */
+const statementsOf = ({ Statement }: Policy): readonly unknown[] =>
+  Statement === undefined ? [] : [Statement].flat();
+
+const isLabelled = (statement: unknown, label: string): boolean =>
+  typeof statement === "object" && statement !== null && (statement as { Sid?: unknown }).Sid === label;
 
 const hasLabel = (policy: Policy, label: string): boolean =>
-  statementsOf(policy).some(({ Sid }) => Sid === label);
+  statementsOf(policy).some((statement) => isLabelled(statement, label));
 
 export async function addPermission(
   { queues: { catalog } }: Rooms,
@@ -108,7 +118,9 @@ export async function addPermission(
   await catalog.amend(queue, (current) => {
     const policy = readPolicy(current);
     if (hasLabel(policy, label)) throw invalid(label, "Label", "Already exists.");
-    return { policy: JSON.stringify({ ...policy, Statement: [...statementsOf(policy), statement] }) };
+    const statements = [...statementsOf(policy), statement];
+    checkCount(statements.length, "Statements", statementsMax);
+    return { policy: JSON.stringify({ ...policy, Statement: statements }) };
   });
 }
 
@@ -122,7 +134,7 @@ export async function removePermission(
   await catalog.amend(queue, (current) => {
     const policy = readPolicy(current);
     if (!hasLabel(policy, label)) throw invalid(label, "Label", "can't find label.");
-    const left = statementsOf(policy).filter(({ Sid }) => Sid !== label);
+    const left = statementsOf(policy).filter((statement) => !isLabelled(statement, label));
     return { policy: left.length === 0 ? null : JSON.stringify({ ...policy, Statement: left }) };
   });
 }

@@ -52,7 +52,7 @@ export async function createQueue({ queues }: Rooms, call: Call, input: Input<"c
   const shape: QueueShape = { ...call.scope, name, fifo: isFifoName(name) };
   const settings = parseSettings(attributes, shape);
   checkTogether(settings);
-  await checkDeadLetter(queues.catalog, shape, settings);
+  await checkDeadLetter(queues.catalog, shape, settings, attributes.RedrivePolicy);
   const { status, queue } = await queues.catalog.create(call.scope, name, settings);
   if (status === "exists") refuseDifferent(attributes, queue);
   else if (input.tags && Object.keys(input.tags).length > 0) await queues.catalog.tag(queue, input.tags);
@@ -144,8 +144,9 @@ export async function setQueueAttributes(
   input: Input<"setAttributes">,
 ) {
   const queue = await findQueue(catalog, call, input.QueueUrl);
-  const settings = withConsequences(parseSettings(required(input.Attributes, "Attributes"), queue));
-  await checkDeadLetter(catalog, queue, settings);
+  const attributes = required(input.Attributes, "Attributes");
+  const settings = withConsequences(parseSettings(attributes, queue));
+  await checkDeadLetter(catalog, queue, settings, attributes.RedrivePolicy);
   await catalog.amend(queue, (current) => {
     checkTogether({ ...current, ...settings });
     return settings;

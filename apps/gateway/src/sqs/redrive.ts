@@ -43,7 +43,7 @@ export function parseRedrivePolicy(text: string, name: string, queue: QueueShape
   }
   const receives = parseReceives(maxReceiveCount);
   if (receives === undefined || receives < 1 || receives > receivesMax) {
-    const given = JSON.stringify(maxReceiveCount);
+    const given = typeof maxReceiveCount === "string" ? maxReceiveCount : JSON.stringify(maxReceiveCount);
     throw refuse(
       text,
       name,
@@ -99,27 +99,24 @@ function allows(deadLetter: QueueRecord, sourceArn: string): boolean {
   return redrivePermission === "allowAll";
 }
 
-/** Refuses a dead-letter queue that is not there, of the other type, the source itself, or that does not allow it. */
+/** Why the queue may not have the other as its dead-letter queue; undefined where it may. */
+function objection(source: QueueShape, deadLetter: QueueRecord | undefined): string | undefined {
+  if (!deadLetter) return "Dead letter target does not exist.";
+  if (deadLetter.fifo !== source.fifo) return "Dead-letter queue must be same type of queue as the source.";
+  if (deadLetter.name === source.name) return "A queue cannot be its own dead-letter queue.";
+  if (!allows(deadLetter, arnOf(source, source.name)))
+    return "The dead-letter queue's RedriveAllowPolicy does not allow this source.";
+  return undefined;
+}
+
+/** Refuses a RedrivePolicy whose queue is not there, of the other type, the source itself, or does not allow it. */
 export async function checkDeadLetter(
   catalog: Catalog,
   source: QueueShape,
-  settings: QueueSettings,
+  { deadLetterName }: QueueSettings,
+  policy: string | undefined,
 ): Promise<void> {
-  const { deadLetterName } = settings;
   if (deadLetterName === undefined || deadLetterName === null) return;
-  const arn = arnOf(source, deadLetterName);
-  const deadLetter = await catalog.find(source, deadLetterName);
-  if (!deadLetter) throw refuse(arn, "RedrivePolicy", "Dead letter target does not exist.");
-  if (deadLetter.fifo !== source.fifo) {
-    throw refuse(arn, "RedrivePolicy", "Dead-letter queue must be same type of queue as the source.");
-  }
-  if (deadLetterName === source.name)
-    throw refuse(arn, "RedrivePolicy", "A queue cannot be its own dead-letter queue.");
-  if (!allows(deadLetter, arnOf(source, source.name))) {
-    throw refuse(
-      arn,
-      "RedrivePolicy",
-      "The dead-letter queue's RedriveAllowPolicy does not allow this source.",
-    );
-  }
+  const reason = objection(source, await catalog.find(source, deadLetterName));
+  if (reason !== undefined) throw invalid(policy, "RedrivePolicy", reason);
 }

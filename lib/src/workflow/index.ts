@@ -11,13 +11,15 @@ export type {
   WorkflowDefinition,
   WorkflowOptions,
 } from "./declaration.ts";
-export { machine, s3Items } from "./builder/flow.ts";
+export { machine } from "./builder/flow.ts";
+export { s3Inventory, s3Items, s3Objects } from "./builder/run.ts";
 export {
   and,
   eq,
   exists,
   gt,
   gte,
+  item,
   jsonata,
   lt,
   lte,
@@ -27,7 +29,9 @@ export {
   orElse,
   shape,
 } from "./builder/expression.ts";
-export type { Caught, Flow, Machine, MachineOptions, Retrier } from "./builder/contract.ts";
+export type { Flow, Machine, MachineOptions } from "./builder/contract.ts";
+export type { Caught, Retrier } from "./builder/options.ts";
+export type { Batch, FailedChild, Reader } from "./builder/items.ts";
 export type { Ref, Template } from "./builder/expression.ts";
 export { approval } from "./approval/declaration.ts";
 export type { ApprovalOptions, Question } from "./approval/declaration.ts";

@@ -21,7 +21,8 @@ import {
   shape,
   written,
 } from "./expression.ts";
-import { machine, s3Items } from "./flow.ts";
+import { machine } from "./flow.ts";
+import { s3Items } from "./run.ts";
 
 class NoStock extends Error {}
 
@@ -254,12 +255,16 @@ test("a loop goes back, and a poll ends when the answer is there", async () => {
 test("a distributed map over a file, and services that are no handlers", () => {
   const rows = s3Items<{ id: string }>({ type: "CSV", bucket: "in", key: "rows.csv" });
   const built = machine<{ queue: string }>()
-    .distributedMap("Rows", rows, (flow) => flow.task("Row", ({ id }: { id: string }) => id).end(), {
-      label: "Rows",
-      tolerate: "5%",
-      concurrency: 20,
-      output: ($) => ({ count: jsonata<number>`$count(${$.result})` }),
-    })
+    .distributedMap(
+      "Rows",
+      { items: rows, tolerate: "5%" },
+      (flow) => flow.task("Row", ({ id }: { id: string }) => id).end(),
+      {
+        label: "Rows",
+        concurrency: 20,
+        output: ($) => ({ count: jsonata<number>`$count(${$.result})` }),
+      },
+    )
     .call("Tell", {
       resource: "arn:aws:states:::sqs:sendMessage",
       input: ($) => ({ QueueUrl: $.context.Execution.Input.queue, MessageBody: $.input }),
@@ -278,6 +283,119 @@ test("a distributed map over a file, and services that are no handlers", () => {
     },
     Tell: { Arguments: { QueueUrl: "{% $states.context.Execution.Input.queue %}" } },
   });
+});
+
+test("everything that a run of children can be told stands in the document, and runs", async () => {
+  const built = machine<{ bucket: string; ids: readonly number[]; most: number }>()
+    .distributedMap(
+      "Rows",
+      {
+        items: ($) => $.input.ids,
+        select: ($) => ({ id: $.item, at: $.index }),
+        batch: { items: ($) => $.input.most, bytes: 5000, input: ($) => ({ bucket: $.input.bucket }) },
+        tolerate: { count: 1, percentage: jsonata<number>`$states.input.most` },
+        results: { bucket: jsonata<string>`$states.input.bucket`, prefix: "out", transformation: "COMPACT" },
+      },
+      (flow) => flow.pass("Row", ($) => ({ ids: jsonata<number[]>`[${$.input.Items}.id]` })).end(),
+      { type: "EXPRESS", concurrency: ($) => $.input.most },
+    )
+    .pass("Manifest", ($) => ({ key: $.input.ResultWriterDetails.Key }))
+    .end();
+  const definition = workflow("run", { definition: built });
+  expect(definition.definition.States!["Rows" as never]).toMatchObject({
+    MaxConcurrency: "{% $states.input.most %}",
+    ItemSelector: {
+      id: "{% $states.context.Map.Item.Value %}",
+      at: "{% $states.context.Map.Item.Index %}",
+    },
+    ItemBatcher: {
+      MaxItemsPerBatch: "{% $states.input.most %}",
+      MaxInputBytesPerBatch: 5000,
+      BatchInput: { bucket: "{% $states.input.bucket %}" },
+    },
+    ToleratedFailureCount: 1,
+    ToleratedFailurePercentage: "{% $states.input.most %}",
+    ResultWriter: {
+      Resource: "arn:aws:states:::s3:putObject",
+      Arguments: { Bucket: "{% $states.input.bucket %}", Prefix: "out" },
+      WriterConfig: { Transformation: "COMPACT", OutputType: "JSON" },
+    },
+  });
+  const input = { bucket: "b", ids: [1, 2, 3], most: 2 };
+  const { status, output } = await testWorkflow(definition, { input });
+  expect({ status, output }).toEqual({
+    status: "SUCCEEDED",
+    output: { key: expect.stringMatching(/^out\/.*\/manifest\.json$/) },
+  });
+});
+
+test("batches reach their children, and lists that children give become one", async () => {
+  const built = machine<{ ids: readonly number[] }>()
+    .distributedMap(
+      "Rows",
+      { items: ($) => $.input.ids, batch: { items: 2 }, results: "flattened" },
+      (flow) =>
+        flow
+          .pass("Row", ($) => jsonata<number[]>`[$map(${$.input.Items}, function($id) { $id * 10 })]`)
+          .end(),
+    )
+    .end();
+  const { output } = await testWorkflow(workflow("flat", { definition: built }), {
+    input: { ids: [1, 2, 3] },
+  });
+  expect(output).toEqual([10, 20, 30]);
+});
+
+test("what ways are given, roles, times by expression, and a state in JSONPath", async () => {
+  const built = machine<{ id: string; seconds: number }>()
+    .state(
+      "Old",
+      {
+        Type: "Pass",
+        QueryLanguage: "JSONPath",
+        Parameters: { "id.$": "States.Format('<{}>', $.id)", "seconds.$": "$.seconds" },
+      },
+      { gives: shape<{ id: string; seconds: number }>() },
+    )
+    .call("Ask", {
+      resource: "arn:aws:states:::lambda:invoke",
+      input: ($) => ({ FunctionName: "ask", Payload: $.input }),
+      timeout: ($) => $.input.seconds,
+      role: "arn:aws:iam::000000000000:role/other",
+    })
+    .catch(
+      ["States.ALL"],
+      {
+        output: ($) => ({ why: $.error.Error }),
+        assign: ($) => ({ late: $.error.Error }),
+      },
+      (flow) => flow.pass("Late", ($) => ({ why: $.input.why, late: $.vars.late })),
+    )
+    .pass("Keep", ($) => ({ why: jsonata<string>`${$.input as never}.why` }))
+    .choice("Why?")
+    .when(
+      ($) => eq($.input.why, "States.Timeout"),
+      { output: ($) => ({ text: $.input.why }), assign: () => ({ seen: true }) },
+      (flow) => flow.pass("Seen", ($) => ({ text: $.input.text, seen: $.vars.seen })),
+    )
+    .otherwise((flow) => flow.fail("Odd", { error: "Odd" }))
+    .end();
+  const mixed = workflow("mixed", { definition: built });
+  expect(mixed.definition).not.toHaveProperty("QueryLanguage");
+  expect(mixed.definition.States).toMatchObject({
+    Old: { QueryLanguage: "JSONPath" },
+    Ask: {
+      QueryLanguage: "JSONata",
+      TimeoutSeconds: "{% $states.input.seconds %}",
+      Credentials: { RoleArn: "arn:aws:iam::000000000000:role/other" },
+      Catch: [{ Output: { why: "{% $states.errorOutput.Error %}" } }],
+    },
+  });
+  const result = await testWorkflow(mixed, {
+    input: { id: "a", seconds: 7 },
+    mocks: { Ask: { never: true } },
+  });
+  expect(result).toMatchObject({ output: { text: "States.Timeout", seen: true }, durationMs: 7000 });
 });
 
 test("a beginning serves several machines, and a handler keeps its function in all of its states", () => {

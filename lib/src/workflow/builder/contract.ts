@@ -10,7 +10,31 @@ import type { Outcome } from "../../core/outcome.ts";
 import type { Schema } from "../../core/schema.ts";
 import type { Handle, TaskDefinition } from "../declaration.ts";
 import type { Built } from "../definition/load.ts";
-import type { Expressible, Expression, Ref, Resolved, Shape, Template } from "./expression.ts";
+import type { Expressible, Expression, Resolved, Shape } from "./expression.ts";
+import type {
+  Batch,
+  BatchedRun,
+  Items,
+  Reader,
+  Run,
+  RunResult,
+  Selected,
+  Tolerated,
+  Written,
+} from "./items.ts";
+import type {
+  Call,
+  Caught,
+  CaughtScope,
+  DistributedOptions,
+  ErrorName,
+  Mapped,
+  MapOptions,
+  Noted,
+  Scope,
+  TaskOptions,
+  WayOptions,
+} from "./options.ts";
 
 declare const at: unique symbol;
 declare const ways: unique symbol;
@@ -39,136 +63,6 @@ export type Jsonified<T> = T extends { toJSON(): infer Text }
 export type ResultOf<Output> = Jsonified<Exclude<Awaited<Output>, Outcome>>;
 
 export type AnyTask<Input, Output> = TaskDefinition<Input, Output> | Handle<Input, Output>;
-
-export interface Context<Start> {
-  readonly Execution: {
-    readonly Id: string;
-    readonly Input: Start;
-    readonly Name: string;
-    readonly RoleArn: string;
-    readonly StartTime: string;
-    readonly RedriveCount: number;
-  };
-  readonly State: { readonly Name: string; readonly EnteredTime: string; readonly RetryCount: number };
-  readonly StateMachine: { readonly Id: string; readonly Name: string };
-  /** Only in the input of a callback. */
-  readonly Task: { readonly Token: string };
-}
-
-/** What an expression can see. */
-export interface Scope<Start, Current, Vars> {
-  readonly input: Ref<Current>;
-  readonly vars: Ref<Vars>;
-  readonly context: Ref<Context<Start>>;
-}
-export interface ResultScope<Start, Current, Vars, Result> extends Scope<Start, Current, Vars> {
-  readonly result: Ref<Result>;
-}
-
-/** What a Catch gives. */
-export interface Caught {
-  readonly Error: string;
-  readonly Cause: string;
-}
-
-type ErrorClass = abstract new (...given: any[]) => Error;
-
-/** Names as Retry and Catch know them; a handler's own error classes serve as well. */
-export type ErrorName =
-  | "States.ALL"
-  | "States.Timeout"
-  | "States.HeartbeatTimeout"
-  | "States.TaskFailed"
-  | "States.QueryEvaluationError"
-  | "TransientDatabaseError"
-  | (string & {})
-  | ErrorClass;
-
-export interface Retrier {
-  readonly errors: readonly ErrorName[];
-  /** Before the first repeat, 1s by default, in whole seconds. */
-  readonly interval?: Duration;
-  /** Repeats, 3 by default. */
-  readonly attempts?: number;
-  /** What the interval is multiplied by each time, 2 by default. */
-  readonly backoffRate?: number;
-  readonly intervalMax?: Duration;
-  /** Spreads the repeats between nothing and the interval. */
-  readonly jitter?: "FULL" | "NONE";
-}
-
-interface Noted {
-  readonly comment?: string;
-}
-
-export interface StateOptions<Start, Current, Vars, Result, O extends Expressible, A> extends Noted {
-  /** What the next state is given; the result by default. */
-  readonly output?: (scope: ResultScope<Start, Current, Vars, Result>) => O;
-  /** Variables, which every later state sees as `$.vars`. */
-  readonly assign?: (scope: ResultScope<Start, Current, Vars, Result>) => A;
-}
-
-export interface TaskOptions<Start, Current, Vars, Result, O extends Expressible, A> extends StateOptions<
-  Start,
-  Current,
-  Vars,
-  Result,
-  O,
-  A
-> {
-  readonly retry?: readonly Retrier[];
-  readonly timeout?: Duration;
-  readonly heartbeat?: Duration;
-}
-
-interface Mapped<Start, Current, Vars, Input> {
-  /** What the handler is given, where that is not what the state before has given. */
-  readonly input: (scope: Scope<Start, Current, Vars>) => Template<Input>;
-}
-
-/** A service that is no handler: a resource of the Amazon States Language. */
-export interface Call<Start, Current, Vars, Result> {
-  readonly resource: string;
-  readonly input?: (scope: Scope<Start, Current, Vars>) => Expressible;
-  readonly returns?: Shape<Result>;
-}
-
-export interface MapOptions<Start, Current, Vars, Result, O extends Expressible, A> extends StateOptions<
-  Start,
-  Current,
-  Vars,
-  Result,
-  O,
-  A
-> {
-  /** How many items at once; all by default. */
-  readonly concurrency?: number;
-  readonly retry?: readonly Retrier[];
-}
-
-export interface DistributedOptions<
-  Start,
-  Current,
-  Vars,
-  Result,
-  O extends Expressible,
-  A,
-> extends MapOptions<Start, Current, Vars, Result, O, A> {
-  readonly type?: "STANDARD" | "EXPRESS";
-  readonly label?: string;
-  /** How many items may fail: a number, or a share such as "5%". None by default. */
-  readonly tolerate?: number | `${number}%`;
-}
-
-/** Items in a file of S3. */
-export interface Reader<Item> {
-  readonly reader: JsonObject;
-  readonly item?: Item;
-}
-
-export type Items<Start, Current, Vars, Item> = (
-  scope: Scope<Start, Current, Vars>,
-) => Expression<readonly Item[]>;
 
 /** Where a way of a Choice or a Catch has come to: it goes on, or it has ended. */
 export type Way = { readonly [at]: Situation<any, any, any> } | Machine<any, any>;
@@ -202,6 +96,9 @@ type With<Known, Name extends string, Input> = Known & Readonly<Record<Name, Inp
 export type Targets<Known, Current> = {
   [Name in keyof Known]: Current extends Known[Name] ? Name : never;
 }[keyof Known];
+
+/** The machine of a child, which begins with what it is given. */
+type Child<Input> = Flow<Input, Input, object, object, never>;
 
 /** A machine that is being built; the next state takes `Current`. It is no machine until every way has ended. */
 export interface Flow<Start, Current, Vars, Known, Ends> {
@@ -286,26 +183,73 @@ export interface Flow<Start, Current, Vars, Known, Ends> {
   ): Catching<Start, Given<O, EndsOfAll<B>>, Vars & Resolved<A>, With<Known, N, Current>, Ends, Vars>;
 
   /** The same for every item, each in this execution; gives the list of what they gave. */
-  map<const N extends string, Item, R extends Machine<any, any>, O extends Expressible = never, A = unknown>(
-    name: Fresh<N, Known>,
-    items: Items<Start, Current, Vars, Item>,
-    each: (flow: Flow<Start, Item, Vars, object, never>) => R,
-    options?: MapOptions<Start, Current, Vars, readonly EndsOf<R>[], O, A>,
-  ): Catching<Start, Given<O, readonly EndsOf<R>[]>, Vars & Resolved<A>, With<Known, N, Current>, Ends, Vars>;
-
-  /** The same for every item, each an execution of its own, which sees nothing but its item. */
-  distributedMap<
+  map<
     const N extends string,
     Item,
     R extends Machine<any, any>,
+    E extends Expressible = never,
     O extends Expressible = never,
     A = unknown,
   >(
     name: Fresh<N, Known>,
-    items: Items<Start, Current, Vars, Item> | Reader<Item>,
-    each: (flow: Flow<Item, Item, object, object, never>) => R,
-    options?: DistributedOptions<Start, Current, Vars, readonly EndsOf<R>[], O, A>,
+    items: Items<Start, Current, Vars, Item> | Selected<Start, Current, Vars, Item, E>,
+    each: (flow: Flow<Start, Given<E, Item>, Vars, object, never>) => R,
+    options?: MapOptions<Start, Current, Vars, readonly EndsOf<R>[], O, A>,
   ): Catching<Start, Given<O, readonly EndsOf<R>[]>, Vars & Resolved<A>, With<Known, N, Current>, Ends, Vars>;
+
+  /** The same for every item, or for batches of them, each an execution of its own, which sees nothing but what it is given. */
+  distributedMap<
+    const N extends string,
+    Item,
+    R extends Machine<any, any>,
+    E extends Expressible = never,
+    const T extends Tolerated = never,
+    const W extends Written | "flattened" = never,
+    B extends Expressible = never,
+    O extends Expressible = never,
+    A = unknown,
+  >(
+    name: Fresh<N, Known>,
+    run: BatchedRun<Start, Current, Vars, Item, E, T, W, B>,
+    each: (flow: Child<Batch<Given<E, Item>, B>>) => R,
+    options?: DistributedOptions<Start, Current, Vars, RunResult<EndsOf<R>, T, W>, O, A>,
+  ): Catching<
+    Start,
+    Given<O, RunResult<EndsOf<R>, T, W>>,
+    Vars & Resolved<A>,
+    With<Known, N, Current>,
+    Ends,
+    Vars
+  >;
+  distributedMap<
+    const N extends string,
+    Item,
+    R extends Machine<any, any>,
+    E extends Expressible = never,
+    const T extends Tolerated = never,
+    const W extends Written | "flattened" = never,
+    O extends Expressible = never,
+    A = unknown,
+  >(
+    name: Fresh<N, Known>,
+    run: Items<Start, Current, Vars, Item> | Reader<Item> | Run<Start, Current, Vars, Item, E, T, W>,
+    each: (flow: Child<Given<E, Item>>) => R,
+    options?: DistributedOptions<Start, Current, Vars, RunResult<EndsOf<R>, T, W>, O, A>,
+  ): Catching<
+    Start,
+    Given<O, RunResult<EndsOf<R>, T, W>>,
+    Vars & Resolved<A>,
+    With<Known, N, Current>,
+    Ends,
+    Vars
+  >;
+
+  /** A state as the language writes it, in JSONPath too (`QueryLanguage`); without Next or End. Nothing checks its data. */
+  state<const N extends string, Result = unknown>(
+    name: Fresh<N, Known>,
+    definition: JsonObject,
+    given?: { readonly gives?: Shape<Result> },
+  ): Catching<Start, Result, Vars, With<Known, N, Current>, Ends, Vars>;
 
   /** States off the line, to be gone to by name; the first of them takes what the shape says. Used by later states. */
   aside<Input, R extends Machine<any, any>>(
@@ -353,6 +297,12 @@ export interface Catching<Start, Current, Vars, Known, Ends, Before> extends Flo
     errors: readonly ErrorName[],
     way: (flow: Flow<Start, Caught, Before, Known, never>) => W,
   ): Catching<Start, Current | CurrentOf<W>, Vars | VarsOf<W>, Known, Ends | EndsOf<W>, Before>;
+  /** The way is given what `output` says instead of the error; `$.input` is that of the state that failed. */
+  catch<W extends Way, O extends Expressible = never, A = unknown>(
+    errors: readonly ErrorName[],
+    options: WayOptions<CaughtScope<Start, unknown, Before>, O, A>,
+    way: (flow: Flow<Start, Given<O, Caught>, Before & Resolved<A>, Known, never>) => W,
+  ): Catching<Start, Current | CurrentOf<W>, Vars | VarsOf<W>, Known, Ends | EndsOf<W>, Before>;
 }
 
 /** After `choice`: it takes no state before `otherwise` has said what becomes of the rest. */
@@ -360,6 +310,12 @@ export interface Choosing<Start, Current, Vars, Known, Ends, Met, MetVars> {
   when<W extends Way>(
     condition: (scope: Scope<Start, Current, Vars>) => Expression<boolean>,
     way: (flow: Flow<Start, Current, Vars, Known, never>) => W,
+  ): Choosing<Start, Current, Vars, Known, Ends | EndsOf<W>, Met | CurrentOf<W>, MetVars | VarsOf<W>>;
+  /** The way is given what `output` says, with what `assign` says. */
+  when<W extends Way, O extends Expressible = never, A = unknown>(
+    condition: (scope: Scope<Start, Current, Vars>) => Expression<boolean>,
+    options: WayOptions<Scope<Start, Current, Vars>, O, A>,
+    way: (flow: Flow<Start, Given<O, Current>, Vars & Resolved<A>, Known, never>) => W,
   ): Choosing<Start, Current, Vars, Known, Ends | EndsOf<W>, Met | CurrentOf<W>, MetVars | VarsOf<W>>;
   /** Without a way, the rest goes on. */
   otherwise<W extends Way = Flow<Start, Current, Vars, Known, never>>(

@@ -4,11 +4,22 @@ import type { JsonObject } from "../../asl/contract.ts";
 import { toSeconds, type Duration } from "../../core/duration.ts";
 import { workflowErrors } from "../contract.ts";
 import type { Task } from "../declaration.ts";
-import type { ErrorName, Retrier } from "./contract.ts";
+import type { ErrorName, Retrier } from "./options.ts";
 
 export interface Draft {
   readonly machine: { readonly StartAt?: string; readonly States: Readonly<Record<string, JsonObject>> };
   readonly tasks: Readonly<Record<string, Task>>;
+}
+
+/** The machine with its language: said of the whole, or of each state where one of them is in JSONPath. */
+export function inJsonata(machine: Draft["machine"]): JsonObject {
+  const states = Object.entries(machine.States);
+  const isMixed = states.some(([, { QueryLanguage }]) => QueryLanguage === "JSONPath");
+  if (!isMixed) return { QueryLanguage: "JSONata", ...machine };
+  const States = Object.fromEntries(
+    states.map(([name, state]) => [name, { QueryLanguage: "JSONata", ...state }]),
+  );
+  return { ...machine, States };
 }
 
 /** Where a name is to be written: ["StartAt"], ["States", "A", "Next"], ["States", "C", "Choices", 0, "Next"]. */

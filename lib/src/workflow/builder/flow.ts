@@ -4,13 +4,30 @@ import type { JsonObject } from "../../asl/contract.ts";
 import type { Duration } from "../../core/duration.ts";
 import type { Schema } from "../../core/schema.ts";
 import type { Task } from "../declaration.ts";
-import type { ErrorName, Flow, MachineOptions, Reader, Retrier } from "./contract.ts";
+import type { Flow, MachineOptions } from "./contract.ts";
 import * as drafts from "./draft.ts";
-import { refOf, written } from "./expression.ts";
 import type { Draft, Exit } from "./draft.ts";
+import { isReader, runFields, type RunOptions } from "./run.ts";
+import type { Reader } from "./items.ts";
+import { made, resultScope, scope, caughtScope, type Making } from "./scope.ts";
+import type { ErrorName, Retrier } from "./options.ts";
 
-type Making = (scope: object) => unknown;
 type Branch = (flow: Building) => Built;
+type Way = (flow: Building) => Building | Built;
+
+interface WayOptions {
+  readonly output?: Making;
+  readonly assign?: Making;
+}
+
+/** A way, or what is said of it and then the way. */
+type SaidOfWay = readonly [Way] | readonly [WayOptions, Way];
+
+function wayOf(said: SaidOfWay, within: object) {
+  if (said.length === 1) return { way: said[0], fields: {} };
+  const [{ output, assign }, way] = said;
+  return { way, fields: drafts.given({ Output: made(output, within), Assign: made(assign, within) }) };
+}
 
 /** Every option that any of the methods takes. */
 interface Options {
@@ -18,13 +35,13 @@ interface Options {
   readonly output?: Making;
   readonly assign?: Making;
   readonly retry?: readonly Retrier[];
-  readonly timeout?: Duration;
-  readonly heartbeat?: Duration;
+  readonly timeout?: Duration | Making;
+  readonly heartbeat?: Duration | Making;
+  readonly role?: string | Making;
   readonly comment?: string;
-  readonly concurrency?: number;
+  readonly concurrency?: number | Making;
   readonly type?: "STANDARD" | "EXPRESS";
   readonly label?: string;
-  readonly tolerate?: number | string;
   readonly resource?: string;
 }
 
@@ -46,35 +63,27 @@ class Built {
   }
   get definition(): JsonObject {
     const { comment, timeout } = this.options;
-    const head = { Comment: comment, QueryLanguage: "JSONata", TimeoutSeconds: drafts.secondsOf(timeout) };
-    return drafts.given({ ...head, ...this.draft.machine });
+    const head = { Comment: comment, TimeoutSeconds: drafts.secondsOf(timeout) };
+    return drafts.given({ ...head, ...drafts.inJsonata(this.draft.machine) });
   }
 }
 
-const vars = new Proxy({}, { get: (_target, name) => refOf(`$${String(name)}`) });
-const scope = { input: refOf("$states.input"), vars, context: refOf("$states.context") };
-const resultScope = { ...scope, result: refOf("$states.result") };
-
-const made = (make: unknown, within: object = scope): unknown =>
-  typeof make === "function" ? written((make as Making)(within)) : make;
+const secondsOf = (time: Duration | Making | undefined): unknown =>
+  typeof time === "function" ? made(time) : drafts.secondsOf(time);
 
 /** What every state may say of itself. */
-const common = (type: string, { output, assign, retry, timeout, heartbeat, comment }: Options): JsonObject =>
-  drafts.given({
+const common = (type: string, options: Options): JsonObject => {
+  const { output, assign, retry, timeout, heartbeat, role, comment } = options;
+  return drafts.given({
     Type: type,
     Comment: comment,
-    TimeoutSeconds: drafts.secondsOf(timeout),
-    HeartbeatSeconds: drafts.secondsOf(heartbeat),
+    TimeoutSeconds: secondsOf(timeout),
+    HeartbeatSeconds: secondsOf(heartbeat),
+    Credentials: role === undefined ? undefined : { RoleArn: made(role) },
     Retry: drafts.retriers(retry),
     Output: made(output, resultScope),
     Assign: made(assign, resultScope),
   });
-
-const toleranceOf = (tolerate: number | string | undefined): JsonObject => {
-  if (tolerate === undefined) return {};
-  return typeof tolerate === "number"
-    ? { ToleratedFailureCount: tolerate }
-    : { ToleratedFailurePercentage: Number.parseFloat(tolerate) };
 };
 
 const callbackResource = "arn:aws:states:::lambda:invoke.waitForTaskToken";
@@ -172,26 +181,29 @@ class Building {
     const inner = this.#inner(each, this.draft);
     const state = {
       ...common("Map", options),
-      ...drafts.given({ MaxConcurrency: options.concurrency, ...more }),
+      ...drafts.given({ MaxConcurrency: made(options.concurrency), ...more }),
       ItemProcessor: drafts.given({ ProcessorConfig: config, ...inner.draft.machine }),
     };
     return this.#enter(name, state as JsonObject, { ...this.draft, tasks: inner.tasks });
   }
 
-  map(name: string, items: Making, each: Branch, options: Options = {}): Building {
-    return this.#map(name, each, options, { Items: made(items) });
+  map(name: string, items: Making | RunOptions, each: Branch, options: Options = {}): Building {
+    return this.#map(name, each, options, runFields(typeof items === "function" ? { items } : items));
   }
 
   distributedMap(
     name: string,
-    items: Making | Reader<unknown>,
+    run: Making | Reader<unknown> | RunOptions,
     each: Branch,
     options: Options = {},
   ): Building {
-    const from = typeof items === "function" ? { Items: made(items) } : { ItemReader: items.reader };
-    const more = { ...from, Label: options.label, ...toleranceOf(options.tolerate) };
+    const fields = runFields(typeof run === "function" || isReader(run) ? { items: run } : run);
     const config = { Mode: "DISTRIBUTED", ExecutionType: options.type ?? "STANDARD" };
-    return this.#map(name, each, options, more, config);
+    return this.#map(name, each, options, { ...fields, Label: options.label }, config);
+  }
+
+  state(name: string, definition: JsonObject): Building {
+    return this.#enter(name, definition);
   }
 
   aside(_shape: object, states: (flow: Building) => Built): Building {
@@ -199,10 +211,11 @@ class Building {
     return new Building(draft, this.exits, this.options, this.last);
   }
 
-  catch(errors: readonly ErrorName[], way: (flow: Building) => Building | Built): Building {
+  catch(errors: readonly ErrorName[], ...said: SaidOfWay): Building {
+    const { way, fields } = wayOf(said, caughtScope);
     const state = this.last!;
     const before = (this.draft.machine.States[state]!.Catch ?? []) as readonly JsonObject[];
-    const catcher = { ErrorEquals: drafts.errorNames(errors), Next: "" };
+    const catcher = { ErrorEquals: drafts.errorNames(errors), Next: "", ...fields };
     const draft = drafts.amend(this.draft, state, { Catch: [...before, catcher] });
     const taken = way(new Building(draft, [["States", state, "Catch", before.length, "Next"]], this.options));
     return new Building(taken.draft, [...this.exits, ...exitsOf(taken)], this.options, state);
@@ -243,16 +256,17 @@ class Choosing {
     this.met = met;
   }
 
-  #go(exit: Exit, change: JsonObject, way: (flow: Building) => Building | Built): Choosing {
+  #go(exit: Exit, change: JsonObject, way: Way): Choosing {
     const draft = drafts.amend(this.flow.draft, this.name, change);
     const taken = way(new Building(draft, [exit], this.flow.options));
     const flow = new Building(taken.draft, [], this.flow.options);
     return new Choosing(flow, this.name, [...this.met, ...exitsOf(taken)]);
   }
 
-  when(condition: Making, way: (flow: Building) => Building | Built): Choosing {
+  when(condition: Making, ...said: SaidOfWay): Choosing {
+    const { way, fields } = wayOf(said, scope);
     const rules = this.flow.draft.machine.States[this.name]!.Choices as readonly JsonObject[];
-    const rule = { Condition: made(condition) as string, Next: "" };
+    const rule = { Condition: made(condition) as string, Next: "", ...fields };
     return this.#go(
       ["States", this.name, "Choices", rules.length, "Next"],
       { Choices: [...rules, rule] },
@@ -260,7 +274,7 @@ class Choosing {
     );
   }
 
-  otherwise(way: (flow: Building) => Building | Built = (flow) => flow): Building | Built {
+  otherwise(way: Way = (flow) => flow): Building | Built {
     const { flow, met } = this.#go(["States", this.name, "Default"], {}, way);
     return met.length === 0
       ? new Built(flow.draft, flow.options)
@@ -282,23 +296,3 @@ export const machine = <Start>(
     object,
     never
   >;
-
-/** Items for `distributedMap` out of an object of S3; every column of a CSV file is a text. */
-export const s3Items = <Item>(file: {
-  readonly type: "CSV" | "JSON" | "JSONL";
-  readonly bucket: string;
-  readonly key: string;
-  /** Of a CSV file: its columns, where its first row does not name them. */
-  readonly columns?: readonly string[];
-}): Reader<Item> => {
-  const header = file.columns
-    ? { CSVHeaderLocation: "GIVEN", CSVHeaders: file.columns }
-    : { CSVHeaderLocation: "FIRST_ROW" };
-  return {
-    reader: {
-      Resource: "arn:aws:states:::s3:getObject",
-      ReaderConfig: { InputType: file.type, ...(file.type === "CSV" ? header : {}) },
-      Arguments: { Bucket: file.bucket, Key: file.key },
-    },
-  };
-};

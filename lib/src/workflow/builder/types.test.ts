@@ -6,8 +6,10 @@ import { rejected } from "../../core/outcome.ts";
 import { approval } from "../approval/declaration.ts";
 import { task, workflow } from "../declaration.ts";
 import type { Machine } from "./contract.ts";
-import { eq, gt, item, orElse, shape } from "./expression.ts";
+import { eq, gt, item, jsonata, orElse, shape } from "./expression.ts";
 import { machine } from "./flow.ts";
+import type { FailedChild } from "./items.ts";
+import { s3Inventory, s3Items, s3Objects } from "./run.ts";
 
 interface Order {
   readonly orderId: string;
@@ -167,6 +169,143 @@ test("branches and items are typed, and keep their variables to themselves", () 
     // @ts-expect-error an item has no price
     (flow) => flow.pass("Line", ($) => ({ price: $.input.price })).end(),
   );
+});
+
+test("an item is given on as it is, selected, or in batches", () => {
+  const selected = start().map(
+    "Each",
+    { items: ($) => $.input.lines, select: ($) => ({ sku: $.item.sku, at: $.index, of: $.input.orderId }) },
+    (flow) => flow.pass("Line", ($) => ({ text: $.input.of, at: $.input.at })).end(),
+  );
+  expectTypeOf(selected.end()).toExtend<
+    Machine<Order, readonly { readonly text: string; readonly at: number }[]>
+  >();
+  start().map(
+    "Each",
+    { items: ($) => $.input.lines, select: ($) => ({ sku: $.item.sku }) },
+    // @ts-expect-error the count was not selected
+    (flow) => flow.pass("Line", ($) => ({ count: $.input.count })).end(),
+  );
+  start().distributedMap(
+    "Batches",
+    {
+      items: ($) => $.input.lines,
+      batch: { items: 10, input: ($) => ({ order: $.input.orderId }) },
+    },
+    (flow) =>
+      flow
+        .pass("Batch", ($) => ({ first: orElse(item($.input.Items, 0), { sku: "none", count: 0 }) }))
+        .pass("Use", ($) => ({ sku: $.input.first.sku }))
+        .end(),
+  );
+  start().distributedMap(
+    "Batches",
+    { items: ($) => $.input.lines, batch: { bytes: 1000 } },
+    // @ts-expect-error nothing is given beside the items
+    (flow) => flow.pass("Batch", ($) => ({ order: $.input.BatchInput.order })).end(),
+  );
+  start().distributedMap(
+    "Batches",
+    { items: ($) => $.input.lines, select: ($) => ({ id: $.item.sku }), batch: { bytes: 1000 } },
+    (flow) => flow.pass("Batch", ($) => ({ ids: jsonata<string[]>`${$.input.Items}.id` })).end(),
+  );
+});
+
+test("a run says what its results are: outputs, descriptions of those that failed, or where they were written", () => {
+  const each = (flow: any) => flow.end() as Machine<{ sku: string }, { readonly done: string }>;
+  const lines = { items: ($: any) => $.input.lines } as const;
+  const plain = start().distributedMap("Rows", lines, each);
+  expectTypeOf(plain.end()).toExtend<Machine<Order, readonly { readonly done: string }[]>>();
+  const tolerant = start().distributedMap("Rows", { ...lines, tolerate: "5%" }, each);
+  expectTypeOf(tolerant.end()).toExtend<
+    Machine<Order, readonly ({ readonly done: string } | FailedChild)[]>
+  >();
+  expectTypeOf(tolerant.end()).not.toExtend<Machine<Order, readonly { readonly done: string }[]>>();
+  start()
+    .distributedMap("Rows", { ...lines, results: { bucket: "out", transformation: "COMPACT" } }, each)
+    .pass("Manifest", ($) => ({ key: $.input.ResultWriterDetails.Key }));
+  start()
+    .distributedMap("Rows", { ...lines, results: { bucket: "out" } }, each)
+    // @ts-expect-error the results are elsewhere
+    .pass("First", ($) => $.input[0]);
+  const lists = (flow: any) => flow.end() as Machine<{ sku: string }, readonly number[]>;
+  const flat = start().distributedMap("Rows", { ...lines, results: "flattened" }, lists);
+  expectTypeOf(flat.end()).toExtend<Machine<Order, readonly number[]>>();
+  // @ts-expect-error that is no share
+  start().distributedMap("Rows", { ...lines, tolerate: "5" }, each);
+  start().distributedMap(
+    "Rows",
+    { ...lines, tolerate: { count: jsonata<number>`$count($states.input.lines)`, percentage: 5 } },
+    each,
+  );
+});
+
+test("items in S3 have the type that is said, or that a listing has", () => {
+  const rows = s3Items<{ id: string }>({ type: "JSONL", bucket: "in", key: "rows", itemsMax: 5 });
+  start().distributedMap("Rows", rows, (flow) => flow.pass("Row", ($) => ({ id: $.input.id })).end());
+  const objects = s3Objects({ bucket: "in", prefix: jsonata<string>`$states.input.prefix` });
+  start().distributedMap("Files", { items: objects, batch: { items: 2 } }, (flow) =>
+    flow.pass("Files", ($) => ({ size: jsonata<number>`$sum(${$.input.Items}.Size)` })).end(),
+  );
+  const inventory = s3Inventory({ bucket: "in", key: "manifest.json" });
+  start().distributedMap("Listed", inventory, (flow) =>
+    flow.pass("One", ($) => ({ key: $.input.Key })).end(),
+  );
+});
+
+test("times, roles and limits may be expressions of what fits", () => {
+  const options = {
+    timeout: ($: { input: any }) => jsonata<number>`${$.input.seconds}`,
+    role: "arn:aws:iam::000000000000:role/other",
+  };
+  start().task("Reserve", reserve, options);
+  // @ts-expect-error a timeout is a number of seconds
+  start().task("Reserve", reserve, { timeout: ($) => $.input.orderId });
+  // @ts-expect-error a role is an ARN
+  start().task("Reserve", reserve, { role: () => jsonata<number>`1` });
+  start().map(
+    "Each",
+    ($) => $.input.lines,
+    (flow) => flow.end(),
+    { concurrency: ($) => jsonata<number>`$count(${$.input.lines})` },
+  );
+});
+
+test("ways of a choice and of an error are given what is said of them", () => {
+  const chosen = start()
+    .choice("Which")
+    .when(
+      ($) => eq($.input.orderId, "o1"),
+      { output: ($) => ({ id: $.input.orderId }), assign: () => ({ first: true }) },
+      (flow) => flow.pass("A", ($) => ({ id: $.input.id, first: $.vars.first })),
+    )
+    .otherwise((flow) => flow.pass("B", ($) => ({ id: $.input.orderId, first: false })));
+  chosen.pass("Use", ($) => ({ id: $.input.id }));
+  start()
+    .task("Reserve", reserve)
+    .catch(
+      ["States.ALL"],
+      { output: ($) => ({ why: $.error.Cause }), assign: ($) => ({ failed: $.error.Error }) },
+      (flow) => flow.pass("No", ($) => ({ why: $.input.why, failed: $.vars.failed })),
+    );
+  start()
+    .task("Reserve", reserve)
+    .catch(
+      ["States.ALL"],
+      { output: ($) => ({ why: $.error.Cause }) },
+      // @ts-expect-error what was caught is not there as such
+      (flow) => flow.pass("No", ($) => ({ why: $.input.Cause })),
+    );
+});
+
+test("a state in the language's own words gives what is said, and nothing by itself", () => {
+  const definition = { Type: "Pass", QueryLanguage: "JSONPath", Parameters: { "id.$": "$.orderId" } };
+  start()
+    .state("Old", definition, { gives: shape<{ id: string }>() })
+    .pass("Use", ($) => ({ id: $.input.id }));
+  const untold = start().state("Old", definition);
+  // @ts-expect-error nobody has said what it gives
+  untold.pass("Use", ($) => ({ id: $.input.id }));
 });
 
 test("answers from elsewhere have the shape that is said", () => {

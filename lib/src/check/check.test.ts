@@ -15,6 +15,8 @@ declare const retried: (work: () => unknown, options: object) => Promise<unknown
 declare const payments: { call(work: () => unknown): Promise<unknown> };
 declare const mails: { send(mail: object): Promise<void> };
 declare const events: { publish(event: object): Promise<void> };
+declare const supervisors: { waitForDecision(id: string): Promise<void> };
+declare const client: { query(sql: string, values?: unknown[]): Promise<void> };
 
 const message = z.object({ orderId: z.string() });
 type Order = z.infer<typeof message>;
@@ -224,6 +226,31 @@ const smells: readonly (readonly [RuleId, string, Smell, RegExp])[] = [
     /fetch.*after tx\.query/,
   ],
   [
+    "wait-in-transaction",
+    "P-13 insert, wait for a supervisor, tell the result: all in the handler's transaction",
+    {
+      async handle(order, { tx }) {
+        await tx.query("insert into cases values ($1)", [order.orderId]);
+        await supervisors.waitForDecision(order.orderId);
+        await tx.query("update cases set status = 'APPROVED' where id = $1", [order.orderId]);
+      },
+    },
+    /supervisors\.waitForDecision.*waits while.*tx\.query/,
+  ],
+  [
+    "wait-in-transaction",
+    "P-13 the same in a transaction of its own",
+    {
+      async handle(order) {
+        await client.query("begin");
+        await client.query("insert into cases values ($1)", [order.orderId]);
+        await supervisors.waitForDecision(order.orderId);
+        await client.query("commit");
+      },
+    },
+    /supervisors\.waitForDecision.*waits while.*client\.query/,
+  ],
+  [
     "signal-ignored",
     "a call without signal",
     { handle: async () => void (await fetch("https://stock")) },
@@ -376,6 +403,63 @@ test("P-29 a loop that polls so often that it cannot last is found, a slow one a
   ).toEqual([]);
 });
 
+test("P-13 a workflow's own task is held to it too, and what waits after the commit is not", () => {
+  const definition = {
+    StartAt: "A",
+    States: { A: { Type: "Task", Resource: "ask", End: true } },
+  } as const;
+  const accepts = { "workflow-unreconciled": "it writes nothing" };
+  const found = (handle: (input: { id: string }, ctx: any) => unknown) => {
+    const asking = workflow("Asking", { definition, tasks: { ask: handle }, accepts });
+    return check(gather([{ file: "/nowhere.mjs", exports: { asking } }])).filter(
+      ({ accepted }) => accepted === null,
+    );
+  };
+  expect(
+    found(async ({ id }, { tx, signal }) => {
+      await tx.query("insert into cases values ($1)", [id]);
+      await fetch("https://post", { signal });
+      await supervisors.waitForDecision(id);
+    }),
+  ).toMatchObject([
+    { rule: "wait-in-transaction", name: "Asking", severity: "error" },
+    { rule: "outside-call-in-transaction", name: "Asking" },
+  ]);
+  expect(
+    found(async ({ id }) => {
+      await client.query("begin");
+      await client.query("insert into cases values ($1)", [id]);
+      await client.query("commit");
+      await supervisors.waitForDecision(id);
+    }),
+  ).toEqual([]);
+});
+
+test("P-09 a job that is not waited for, a token that nobody has and one that nobody waits for are advised against", () => {
+  const runTask = (pattern: string, parameters: object) =>
+    findIn(
+      machine({
+        First: {
+          Type: "Task",
+          Resource: `arn:aws:states:::ecs:runTask${pattern}`,
+          TimeoutSeconds: 60,
+          Parameters: { TaskDefinition: "export", ...parameters },
+          Next: "Done",
+        },
+        Done: { Type: "Succeed" },
+      }),
+    );
+  const token = { Overrides: { "Token.$": "$$.Task.Token" } };
+  const advice = [{ rule: "sync-or-token", severity: "advice" }];
+  expect(runTask("", {})).toMatchObject(advice);
+  expect(runTask(".waitForTaskToken", {})).toMatchObject(advice);
+  expect(runTask(".sync", token)).toMatchObject(advice);
+  expect(runTask(".sync", {})).toEqual([]);
+  expect(runTask(".waitForTaskToken", token)).toEqual([]);
+  const last = { Type: "Task", Resource: "arn:aws:states:::ecs:runTask", End: true };
+  expect(findIn(machine({ First: last }))).toEqual([]);
+});
+
 test("R-15 a workflow that nobody reconciles is found; one with a reconciliation, or a reason for none, is not", () => {
   const definition = { StartAt: "Done", States: { Done: { Type: "Succeed" } } };
   const activation = workflow("CaseActivation", { definition });
@@ -406,6 +490,7 @@ test("every rule has a smell here, or a test of its own", () => {
     "invalid-machine",
     "task-without-timeout",
     "tight-poll",
+    "sync-or-token",
     "choice-without-default",
     "workflow-unreconciled",
     "task-near-timeout",

@@ -1,38 +1,34 @@
 // What a handler's text shows: work that nobody waits for, keys that are none, calls that a retry makes twice.
 import type { WorkerDefinition } from "../queue/declaration.ts";
+import type { WorkflowDefinition } from "../workflow/declaration.ts";
 import type { Declared, Sighting } from "./contract.ts";
 import type { RuleId } from "./rules.ts";
 import {
   givesPromise,
-  isAnnouncement,
   isChangingRequest,
-  isInTransaction,
   isOutward,
   isQuery,
   isRequest,
   isWrite,
   readHandler,
   takesSignal,
-  type HandlerCode,
   type MadeCall,
 } from "./calls.ts";
 import { loopAttempts, optionAttempts } from "./retries.ts";
 import { functionTree, nameOf, walk, type Tree } from "./syntax.ts";
+import { checkTransactions, type Handling } from "./transactions.ts";
 
-interface Subject {
+interface Subject extends Handling {
   readonly worker: WorkerDefinition;
-  readonly code: HandlerCode;
-  /** The place of a line of the handler. */
-  readonly placeOf: (line: number) => string | undefined;
 }
 
 type Detector = (subject: Subject) => Sighting[];
 
-const see = ({ worker, placeOf }: Subject, rule: RuleId, message: string, line = 0): Sighting => ({
+const see = ({ name, placeOf }: Handling, rule: RuleId, message: string, line = 0): Sighting => ({
   rule,
-  name: worker.queue.name,
+  name,
   place: placeOf(line),
-  message: `${worker.queue.name}: ${message}`,
+  message: `${name}: ${message}`,
 });
 
 const listOf = (calls: readonly MadeCall[]): string =>
@@ -58,21 +54,6 @@ const offLedger: Detector = (subject) =>
     .map((call) =>
       see(subject, "effect-off-the-ledger", `${call.callee}(…) changes something outside`, call.line),
     );
-
-const insideTransaction: Detector = (subject) => {
-  const { calls } = subject.code;
-  const opened = calls.find(isInTransaction);
-  return calls
-    .filter((call) => opened && (isRequest(call) || isAnnouncement(call)) && call.position > opened.position)
-    .map((call) =>
-      see(
-        subject,
-        "outside-call-in-transaction",
-        `${call.callee}(…) is called after ${opened!.callee}(…) has opened the transaction`,
-        call.line,
-      ),
-    );
-};
 
 const withoutSignal: Detector = (subject) =>
   subject.code.calls
@@ -137,7 +118,6 @@ const detectors: readonly Detector[] = [
   withoutKey,
   keys,
   offLedger,
-  insideTransaction,
   withoutSignal,
   orchestrating,
   localFiles,
@@ -153,9 +133,21 @@ function placing({ options, place }: WorkerDefinition, { sources }: Declared) {
   return (line: number) => (at < 0 || line === 0 ? place : `${path}:${at + 1 + line}`);
 }
 
-export const checkEffects = (declared: Declared): Sighting[] =>
-  declared.workers.flatMap((worker) => {
-    const code = readHandler(worker.options.handle);
-    const subject = code && { worker, code, placeOf: placing(worker, declared) };
-    return subject ? detectors.flatMap((detect) => detect(subject)) : [];
+const checkWorker = (declared: Declared, worker: WorkerDefinition): Sighting[] => {
+  const code = readHandler(worker.options.handle);
+  if (!code) return [];
+  const subject = { worker, name: worker.queue.name, code, placeOf: placing(worker, declared) };
+  return [...detectors.flatMap((detect) => detect(subject)), ...checkTransactions(subject)];
+};
+
+/** A task's handler is called again by its state, so only what it does in its transaction is looked at. */
+const checkWorkflow = ({ name, tasks }: WorkflowDefinition): Sighting[] =>
+  [...tasks.values()].flatMap(({ handle }) => {
+    const code = readHandler(handle);
+    return code ? checkTransactions({ name, code, placeOf: () => undefined }) : [];
   });
+
+export const checkEffects = (declared: Declared): Sighting[] => [
+  ...declared.workers.flatMap((worker) => checkWorker(declared, worker)),
+  ...declared.workflows.flatMap(checkWorkflow),
+];

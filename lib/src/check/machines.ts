@@ -77,11 +77,28 @@ const tightPoll: Detector = (state, { States }) => {
   return `waits ${state.Seconds} s in a loop, which fills the history of an execution in ${Math.round(hours * 10) / 10} hours`;
 };
 
+const job =
+  /:(?:ecs:runTask|batch:submitJob|glue:startJobRun|codebuild:startBuild|athena:startQueryExecution|emr-serverless:startJobRun|sagemaker:create(?:Training|Transform|Processing)Job)(\.\w+)?(?::2)?$/;
+const token = /\$\$\.Task\.Token|\$states\.context\.Task\.Token/;
+
+/** Jobs end by themselves; how they are waited for should say so. */
+const syncOrToken: Detector = ({ Type, Resource, Parameters, Arguments, Next }) => {
+  const found = Type === "Task" ? job.exec(String(Resource)) : undefined;
+  if (!found) return undefined;
+  const isTold = token.test(JSON.stringify([Parameters, Arguments]));
+  if (found[1] === ".waitForTaskToken")
+    return isTold ? undefined : `waits for a token that ${String(Resource)} is not given`;
+  if (found[1] !== undefined)
+    return isTold ? "gives a token to a job that it waits for by its end" : undefined;
+  return isTold || Next === undefined ? undefined : `begins ${String(Resource)} and goes on while it runs`;
+};
+
 const detectors: Readonly<Partial<Record<RuleId, Detector>>> = {
   "task-without-timeout": withoutTimeout,
   "choice-without-default": withoutDefault,
   "endless-retry": endless,
   "tight-poll": tightPoll,
+  "sync-or-token": syncOrToken,
 };
 
 /** The line that names the state; a state's name is a key of its own. */

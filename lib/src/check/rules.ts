@@ -107,6 +107,13 @@ export const rules = {
     why: "Locks and a connection are held as long as the other side takes; when it is slow, everything stands. What was begun or told stays so when the transaction is undone.",
     fix: "Call first, then write: the transaction opens at its first use. Begin and tell by the outbox (`start(input, { tx })`, `send(message, { tx })`).",
   },
+  "wait-in-transaction": {
+    severity: "error",
+    smell:
+      "A handler waits for a person, another system or an event while its transaction is open: insert, wait, call, callback, commit.",
+    why: "Seven harms: the connection is held and the pool runs dry; rows stay locked; the log and the lag of replicas grow; a commit whose answer is lost after all that is unknown; a restart loses it all; so does a failover; and a person takes days.",
+    fix: "Commit before the wait, and let something that is stored wait: a workflow with an approval or a task token, each step in a short transaction of its own.",
+  },
   "signal-ignored": {
     severity: "advice",
     smell: "A call to the outside that does not take the attempt's signal.",
@@ -172,6 +179,13 @@ export const rules = {
     smell: "A task waits for somebody else, and nothing says how long.",
     why: "If the callback is lost the execution waits for 99999999 seconds, which is three years.",
     fix: "Give the state TimeoutSeconds or HeartbeatSeconds, and catch States.Timeout.",
+  },
+  "sync-or-token": {
+    severity: "advice",
+    smell:
+      "A job that ends by itself is not waited for, or is to answer a token that it is not given; or one that is waited for by its end is given a token.",
+    why: "What follows begins while the job runs, or the state waits for an answer that nobody can send.",
+    fix: "`.sync` for a job that ends by itself and whose exit code or result says how; `.waitForTaskToken` for what somebody else decides, or answers with a result of the domain: hand $$.Task.Token on.",
   },
   "choice-without-default": {
     severity: "warning",

@@ -42,7 +42,7 @@ const asking = (name: string, resource: string, input: JsonObject = {}) =>
     },
   });
 
-test("P-08 a job is begun, waited for, or answers by itself: three timings, three outputs", async () => {
+test("P-08 P-09 a job is begun, waited for, or answers by itself: three timings, three outputs", async () => {
   const tokens: string[] = [];
   const job = workflow("Job", {
     definition: {

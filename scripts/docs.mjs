@@ -152,6 +152,30 @@ async function limitsPage() {
   ];
 }
 
+const kinds = {
+  control: "Control state: which work goes on, and who does it.",
+  domain: "Domain state: what is true of the business. Applications have theirs in tables of their own.",
+  integration: "Integration state: what goes between.",
+  observability: "Observability: what happened, how much and how long.",
+};
+
+function tablesPage() {
+  const schema = readFileSync(join(root, "lib", "sql", "schema.sql"), "utf8");
+  const tables = [...schema.matchAll(/^-- (\w+): (.+)\ncreate table tuntas\.(\w+) /gm)];
+  const parts = Object.entries(kinds).map(([kind, meaning]) => {
+    const rows = tables
+      .filter(([, of]) => of === kind)
+      .map(([, , holds, name]) => `| \`${name}\` | ${holds} |`);
+    return `## ${kind}\n\n${meaning}\n\n${["| table | holds |", "| --- | --- |", ...rows].join("\n")}`;
+  });
+  return [
+    "# Tables",
+    generated,
+    "Four kinds of state are kept apart, and each table says which it holds (`\\dt+ tuntas.*` shows it too). No token of a task stands in a table of the domain: there is a reference at most, which answers nothing.",
+    ...parts,
+  ];
+}
+
 const pages = {
   "check.md": checkPage,
   "cli.md": cliPage,
@@ -159,6 +183,7 @@ const pages = {
   "limits.md": limitsPage,
   "metrics.md": metricsPage,
   "signals.md": signalsPage,
+  "tables.md": tablesPage,
 };
 const check = process.argv.includes("--check");
 const stale = [];

@@ -8,7 +8,7 @@ import { migrate, readMigrations } from "./migrate.ts";
 const golden = new URL("../../sql/schema.sql", import.meta.url);
 
 const tables = `
-  select format(E'create table tuntas.%s (\\n%s\\n)%s;', c.relname, string_agg(line, E',\\n' order by position), coalesce(
+  select format(E'-- %s\\ncreate table tuntas.%s (\\n%s\\n)%s;', obj_description(c.oid, 'pg_class'), c.relname, string_agg(line, E',\\n' order by position), coalesce(
       ' with (' || (select string_agg(o, ', ' order by o) from unnest(c.reloptions) o) || ')', '')) as text
   from pg_class c join pg_namespace n on n.oid = c.relnamespace cross join lateral (
     select a.attnum::int as position, format('  %s %s%s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
@@ -65,6 +65,18 @@ test("sql/schema.sql is what the migrations make", async () => {
   const made = await dump(kit.platform.database);
   if (process.env.TUNTAS_GOLDEN === "write") writeFileSync(golden, made);
   expect(made).toBe(readFileSync(golden, "utf8"));
+});
+
+test("P-10 each table says which of four kinds of state it holds, and none of the domain has a token", () => {
+  const tables = readFileSync(golden, "utf8").matchAll(
+    /^-- (.*)\ncreate table tuntas\.(\w+) \(([^;]*)\);?$/gm,
+  );
+  const found = [...tables].map(([, comment, name, body]) => ({ comment, name, body }));
+  expect(found.length).toBeGreaterThan(60);
+  const kind = /^(control|domain|integration|observability): \S/;
+  expect(found.filter(({ comment }) => !kind.test(comment!)).map(({ name }) => name)).toEqual([]);
+  const ofDomain = found.filter(({ comment }) => comment!.startsWith("domain"));
+  expect(ofDomain.filter(({ body }) => /token/.test(body!)).map(({ name }) => name)).toEqual([]);
 });
 
 const drop = async (database: Database) => {

@@ -2,6 +2,7 @@
 
 create sequence tuntas.fence as bigint;
 
+-- control: Failed sign-ins, counted to slow them down.
 create table tuntas.access_attempt (
   subject text not null,
   tries integer not null,
@@ -9,6 +10,7 @@ create table tuntas.access_attempt (
   constraint access_attempt_pkey PRIMARY KEY (subject)
 ) with (fillfactor=70);
 
+-- control: Keys that the gateway checks signatures with.
 create table tuntas.access_key (
   id text not null,
   name text not null,
@@ -24,6 +26,7 @@ create table tuntas.access_key (
   constraint access_key_account_check CHECK ((account ~ '^[0-9]{12}$'::text))
 );
 
+-- control: Which fields of a payload are sensitive, and who may see them.
 create table tuntas.access_payload (
   kind text not null,
   name text not null,
@@ -32,6 +35,7 @@ create table tuntas.access_payload (
   constraint access_payload_pkey PRIMARY KEY (kind, name)
 );
 
+-- control: What stored keys are sealed with.
 create table tuntas.access_secret (
   single boolean default true not null,
   secret bytea not null,
@@ -40,6 +44,7 @@ create table tuntas.access_secret (
   constraint access_secret_single_check CHECK (single)
 );
 
+-- control: Sessions of people in the console, by the hash of their cookie.
 create table tuntas.access_session (
   token_hash bytea not null,
   user_name text not null,
@@ -51,6 +56,7 @@ create table tuntas.access_session (
   constraint access_session_user_name_fkey FOREIGN KEY (user_name) REFERENCES tuntas.access_user(name) ON DELETE CASCADE
 ) with (fillfactor=70);
 
+-- control: People who may sign in.
 create table tuntas.access_user (
   name text not null,
   role text not null,
@@ -62,6 +68,7 @@ create table tuntas.access_user (
   constraint access_user_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'approver'::text, 'admin'::text])))
 );
 
+-- control: Activities of Step Functions, whose tasks workers poll for.
 create table tuntas.activity (
   arn text not null,
   name text not null,
@@ -70,6 +77,7 @@ create table tuntas.activity (
   constraint activity_pkey PRIMARY KEY (arn)
 );
 
+-- observability: Alarms as they are declared.
 create table tuntas.alarm (
   name text not null,
   definition text not null,
@@ -78,6 +86,7 @@ create table tuntas.alarm (
   constraint alarm_pkey PRIMARY KEY (name)
 );
 
+-- observability: When each alarm was raised and over.
 create table tuntas.alarm_history (
   id bigint generated always as identity not null,
   name text not null,
@@ -91,6 +100,7 @@ create table tuntas.alarm_history (
   constraint alarm_history_pkey PRIMARY KEY (id)
 );
 
+-- observability: Which alarms are raised now.
 create table tuntas.alarm_state (
   name text not null,
   subject text not null,
@@ -102,6 +112,7 @@ create table tuntas.alarm_state (
   constraint alarm_state_state_check CHECK ((state = ANY (ARRAY['OK'::text, 'ALARM'::text, 'INSUFFICIENT_DATA'::text])))
 ) with (fillfactor=80);
 
+-- control: Questions to people on which executions wait, with who may decide, until when, and a reference to the waiting task.
 create table tuntas.approval (
   id uuid not null,
   workflow text not null,
@@ -139,6 +150,7 @@ END,
   constraint approval_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'rejected'::text, 'expired'::text, 'withdrawn'::text])))
 );
 
+-- control: Who may decide an approval.
 create table tuntas.approval_decider (
   approval_id uuid not null,
   kind text not null,
@@ -153,6 +165,7 @@ create table tuntas.approval_decider (
   constraint approval_decider_via_check CHECK ((via = ANY (ARRAY['request'::text, 'escalation'::text, 'delegation'::text])))
 );
 
+-- control: Who has signed it, and why.
 create table tuntas.approval_signature (
   approval_id uuid not null,
   name text not null,
@@ -164,6 +177,7 @@ create table tuntas.approval_signature (
   constraint approval_signature_decision_check CHECK ((decision = ANY (ARRAY['approve'::text, 'reject'::text])))
 );
 
+-- observability: What people did, who and why.
 create table tuntas.audit (
   id bigint generated always as identity not null,
   at timestamp with time zone not null,
@@ -175,6 +189,7 @@ create table tuntas.audit (
   constraint audit_pkey PRIMARY KEY (id)
 );
 
+-- integration: Messages that a process has claimed together.
 create table tuntas.bundle (
   fence bigint not null,
   queue_id integer not null,
@@ -184,12 +199,14 @@ create table tuntas.bundle (
   constraint bundle_pkey PRIMARY KEY (fence)
 ) with (autovacuum_vacuum_scale_factor=0.02);
 
+-- control: What any one process does for all of them now and then, and when next.
 create table tuntas.chore (
   name text not null,
   due timestamp with time zone not null,
   constraint chore_pkey PRIMARY KEY (name)
 ) with (fillfactor=50);
 
+-- domain: Command records: the key of a mutation, the hash of its request and its result, written with it.
 create table tuntas.command (
   scope text not null,
   key text not null,
@@ -202,6 +219,7 @@ create table tuntas.command (
   constraint command_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'rejected'::text])))
 );
 
+-- domain: How to take back what was done, in reverse order.
 create table tuntas.compensation (
   id bigint generated always as identity not null,
   work text not null,
@@ -224,6 +242,7 @@ create table tuntas.compensation (
   constraint compensation_state_check CHECK ((state = ANY (ARRAY['registered'::text, 'running'::text, 'parked'::text, 'done'::text])))
 );
 
+-- control: Which process takes from which queue, and how much at once.
 create table tuntas.consumer (
   process_id bigint not null,
   queue_id integer not null,
@@ -233,6 +252,7 @@ create table tuntas.consumer (
   constraint consumer_process_id_fkey FOREIGN KEY (process_id) REFERENCES tuntas.process(id) ON DELETE CASCADE
 );
 
+-- integration: Messages that may be received later.
 create table tuntas.delayed (
   id bigint not null,
   queue_id integer not null,
@@ -246,6 +266,7 @@ create table tuntas.delayed (
   constraint delayed_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_scale_factor=0.02);
 
+-- observability: Where data does not agree, found by reconciliations.
 create table tuntas.discrepancy (
   id bigint generated always as identity not null,
   run_id bigint not null,
@@ -268,6 +289,7 @@ create table tuntas.discrepancy (
   constraint discrepancy_state_check CHECK ((state = ANY (ARRAY['open'::text, 'manual'::text, 'approved'::text, 'repaired'::text, 'dismissed'::text])))
 );
 
+-- control: What exactly one process does, and which it is.
 create table tuntas.duty (
   name text not null,
   process_id bigint,
@@ -276,6 +298,7 @@ create table tuntas.duty (
   constraint duty_pkey PRIMARY KEY (name)
 );
 
+-- control: Entities that one handler works on at a time.
 create table tuntas.entity_lock (
   queue_id integer not null,
   key text not null,
@@ -284,6 +307,7 @@ create table tuntas.entity_lock (
   constraint entity_lock_pkey PRIMARY KEY (queue_id, key)
 ) with (fillfactor=70);
 
+-- control: Executions: machine, status, input, output.
 create table tuntas.execution (
   id bigint generated always as identity not null,
   arn text not null,
@@ -311,6 +335,7 @@ create table tuntas.execution (
   constraint execution_pkey PRIMARY KEY (id)
 ) with (fillfactor=80);
 
+-- control: What happened in each execution, one row an advance.
 create table tuntas.execution_history (
   execution_id bigint not null,
   seq integer not null,
@@ -318,6 +343,7 @@ create table tuntas.execution_history (
   constraint execution_history_pkey PRIMARY KEY (execution_id, seq)
 );
 
+-- control: Where each execution stands; its seq is the fence.
 create table tuntas.execution_state (
   execution_id bigint not null,
   seq integer not null,
@@ -325,6 +351,7 @@ create table tuntas.execution_state (
   constraint execution_state_pkey PRIMARY KEY (execution_id)
 ) with (autovacuum_vacuum_scale_factor=0.02, fillfactor=50);
 
+-- integration: Why messages failed that will be tried again.
 create table tuntas.failure (
   id bigint not null,
   outcome text not null,
@@ -338,12 +365,14 @@ create table tuntas.failure (
   constraint failure_pkey PRIMARY KEY (id)
 ) with (fillfactor=70);
 
+-- integration: Whose turn it is in a fair queue.
 create table tuntas.fair_turn (
   queue_id integer not null,
   turn bigint not null,
   constraint fair_turn_pkey PRIMARY KEY (queue_id)
 ) with (fillfactor=50);
 
+-- integration: Deduplication ids of the last five minutes.
 create table tuntas.fifo_duplicate (
   queue_id integer not null,
   scope text not null,
@@ -354,6 +383,7 @@ create table tuntas.fifo_duplicate (
   constraint fifo_duplicate_pkey PRIMARY KEY (queue_id, scope, deduplication_id)
 );
 
+-- integration: Groups of FIFO queues, and which are blocked.
 create table tuntas.fifo_group (
   queue_id integer not null,
   group_id text not null,
@@ -361,6 +391,7 @@ create table tuntas.fifo_group (
   constraint fifo_group_pkey PRIMARY KEY (queue_id, group_id)
 ) with (fillfactor=50);
 
+-- integration: Receives that may be repeated with the same answer.
 create table tuntas.fifo_receive_attempt (
   queue_id integer not null,
   attempt_id text not null,
@@ -369,6 +400,7 @@ create table tuntas.fifo_receive_attempt (
   constraint fifo_receive_attempt_pkey PRIMARY KEY (queue_id, attempt_id)
 );
 
+-- observability: How long handlers take.
 create table tuntas.handler_duration (
   handler text not null,
   hour timestamp with time zone not null,
@@ -377,6 +409,7 @@ create table tuntas.handler_duration (
   constraint handler_duration_pkey PRIMARY KEY (handler, hour, bucket)
 );
 
+-- integration: Messages that somebody has received, with owner, receipt and fence.
 create table tuntas.in_flight (
   queue_id integer not null,
   id bigint not null,
@@ -394,6 +427,7 @@ create table tuntas.in_flight (
   constraint in_flight_check CHECK (((owner_id IS NULL) <> (expires_at IS NULL)))
 ) with (autovacuum_analyze_scale_factor=0.2, autovacuum_vacuum_scale_factor=0.02);
 
+-- control: Resources that one owner holds until an instant.
 create table tuntas.lease (
   name text not null,
   state text not null,
@@ -409,6 +443,7 @@ create table tuntas.lease (
   constraint lease_state_check CHECK ((state = ANY (ARRAY['running'::text, 'released'::text, 'completed'::text])))
 );
 
+-- control: State machines.
 create table tuntas.machine (
   id bigint generated always as identity not null,
   account text not null,
@@ -421,6 +456,7 @@ create table tuntas.machine (
   constraint machine_type_check CHECK ((type = ANY (ARRAY['STANDARD'::text, 'EXPRESS'::text])))
 );
 
+-- control: Aliases of machines, with the versions that they lead to.
 create table tuntas.machine_alias (
   machine_id bigint not null,
   name text not null,
@@ -432,6 +468,7 @@ create table tuntas.machine_alias (
   constraint machine_alias_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES tuntas.machine(id) ON DELETE CASCADE
 );
 
+-- control: Every definition that a machine has had.
 create table tuntas.machine_revision (
   id bigint generated always as identity not null,
   machine_id bigint not null,
@@ -446,6 +483,7 @@ create table tuntas.machine_revision (
   constraint machine_revision_pkey PRIMARY KEY (id)
 );
 
+-- control: Published versions of machines.
 create table tuntas.machine_version (
   machine_id bigint not null,
   number integer not null,
@@ -457,6 +495,7 @@ create table tuntas.machine_version (
   constraint machine_version_machine_id_fkey FOREIGN KEY (machine_id) REFERENCES tuntas.machine(id) ON DELETE CASCADE
 );
 
+-- control: Runs of the children of distributed Maps.
 create table tuntas.map_run (
   id bigint generated always as identity not null,
   arn text not null,
@@ -476,11 +515,13 @@ create table tuntas.map_run (
   changed_at timestamp with time zone,
   redrive_count integer default 0 not null,
   redriven_at timestamp with time zone,
+  results_written boolean default false not null,
   constraint map_run_arn_key UNIQUE (arn),
   constraint map_run_pkey PRIMARY KEY (id),
   constraint map_run_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'ABORTED'::text])))
 );
 
+-- integration: What was sent, once.
 create table tuntas.message (
   id bigint generated by default as identity not null,
   message_id uuid not null,
@@ -493,6 +534,7 @@ create table tuntas.message (
   constraint message_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_vacuum_scale_factor=0.02);
 
+-- control: Which migrations this schema has had.
 create table tuntas.migration (
   number integer not null,
   name text not null,
@@ -501,6 +543,7 @@ create table tuntas.migration (
   constraint migration_pkey PRIMARY KEY (number)
 );
 
+-- integration: Moves of dead letters back to where they came from.
 create table tuntas.move_task (
   id uuid not null,
   source_queue_id integer not null,
@@ -519,6 +562,7 @@ create table tuntas.move_task (
   constraint move_task_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'CANCELLING'::text, 'CANCELLED'::text, 'FAILED'::text])))
 );
 
+-- control: Governed acts of people: who, why, filter, counts, rate.
 create table tuntas.operation (
   id bigint generated always as identity not null,
   key text not null,
@@ -544,6 +588,7 @@ create table tuntas.operation (
   constraint operation_state_check CHECK ((state = ANY (ARRAY['awaiting_approval'::text, 'running'::text, 'paused'::text, 'completed'::text, 'aborted'::text, 'declined'::text, 'failed'::text])))
 ) with (fillfactor=70);
 
+-- control: What became of each item of an operation.
 create table tuntas.operation_item (
   operation_id bigint not null,
   number bigint not null,
@@ -557,6 +602,7 @@ create table tuntas.operation_item (
   constraint operation_item_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text, 'skipped'::text])))
 );
 
+-- integration: What is to be announced, written with the change.
 create table tuntas.outbox (
   id bigint generated always as identity not null,
   event_id uuid not null,
@@ -577,6 +623,7 @@ create table tuntas.outbox (
   constraint outbox_pkey PRIMARY KEY (id)
 );
 
+-- integration: What was announced.
 create table tuntas.outbox_published (
   id bigint not null,
   event_id uuid not null,
@@ -591,6 +638,7 @@ create table tuntas.outbox_published (
   constraint outbox_published_pkey PRIMARY KEY (id)
 );
 
+-- control: Processes that live, by their heartbeat.
 create table tuntas.process (
   id bigint generated always as identity not null,
   name text not null,
@@ -604,6 +652,7 @@ create table tuntas.process (
   constraint process_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
 
+-- integration: Calls to each provider: limit and breaker, shared by all processes.
 create table tuntas.provider (
   name text not null,
   open_until timestamp with time zone,
@@ -613,6 +662,7 @@ create table tuntas.provider (
   constraint provider_pkey PRIMARY KEY (name)
 ) with (fillfactor=50);
 
+-- integration: Messages that no retry will help.
 create table tuntas.quarantine (
   id bigint not null,
   queue_id integer not null,
@@ -635,6 +685,7 @@ create table tuntas.quarantine (
   constraint quarantine_outcome_check CHECK ((outcome = ANY (ARRAY['poison'::text, 'unknown'::text])))
 );
 
+-- integration: Queues and their settings.
 create table tuntas.queue (
   id integer generated always as identity not null,
   account text not null,
@@ -681,6 +732,7 @@ create table tuntas.queue (
   constraint queue_visibility_seconds_check CHECK (((visibility_seconds >= 0) AND (visibility_seconds <= 43200)))
 );
 
+-- integration: Tags of queues.
 create table tuntas.queue_tag (
   queue_id integer not null,
   key text not null,
@@ -689,6 +741,7 @@ create table tuntas.queue_tag (
   constraint queue_tag_queue_id_fkey FOREIGN KEY (queue_id) REFERENCES tuntas.queue(id) ON DELETE CASCADE
 );
 
+-- integration: Messages that may be received now.
 create table tuntas.ready (
   queue_id integer not null,
   turn bigint default 0 not null,
@@ -701,6 +754,7 @@ create table tuntas.ready (
   constraint ready_pkey PRIMARY KEY (queue_id, turn, id)
 ) with (autovacuum_analyze_scale_factor=0.2, autovacuum_vacuum_scale_factor=0.02);
 
+-- observability: Reconciliations as they are declared.
 create table tuntas.reconciliation (
   name text not null,
   invariant text not null,
@@ -719,6 +773,7 @@ create table tuntas.reconciliation (
   constraint reconciliation_of_kind_check CHECK ((of_kind = ANY (ARRAY['queue'::text, 'workflow'::text, 'application'::text])))
 );
 
+-- observability: What each run of a reconciliation found.
 create table tuntas.reconciliation_run (
   id bigint generated always as identity not null,
   name text not null,
@@ -730,6 +785,7 @@ create table tuntas.reconciliation_run (
   constraint reconciliation_run_pkey PRIMARY KEY (id)
 );
 
+-- integration: Messages that were refused as a matter of business.
 create table tuntas.rejection (
   id bigint not null,
   queue_id integer not null,
@@ -742,6 +798,7 @@ create table tuntas.rejection (
   constraint rejection_pkey PRIMARY KEY (id)
 );
 
+-- domain: What is reserved for whom until when: reserved, confirmed, released, expired.
 create table tuntas.reservation (
   id uuid not null,
   kind text not null,
@@ -763,6 +820,7 @@ create table tuntas.reservation (
   constraint reservation_unit_check CHECK ((unit >= 1))
 );
 
+-- observability: Names and labels of figures over time.
 create table tuntas.series (
   id bigint generated always as identity not null,
   name text not null,
@@ -774,6 +832,7 @@ create table tuntas.series (
   constraint series_kind_check CHECK ((kind = ANY (ARRAY['gauge'::text, 'counter'::text])))
 );
 
+-- observability: What happened when, for the charts.
 create table tuntas.series_mark (
   id bigint generated always as identity not null,
   kind text not null,
@@ -786,6 +845,7 @@ create table tuntas.series_mark (
   constraint series_mark_kind_check CHECK ((kind = ANY (ARRAY['deployment'::text, 'configuration'::text, 'gap'::text])))
 );
 
+-- observability: Figures over time.
 create table tuntas.series_point (
   series_id bigint not null,
   width_seconds integer not null,
@@ -798,6 +858,7 @@ create table tuntas.series_point (
   constraint series_point_pkey PRIMARY KEY (series_id, width_seconds, at)
 ) with (autovacuum_vacuum_scale_factor=0.1, fillfactor=80);
 
+-- integration: A row a call to the outside: pending, succeeded, failed, unknown.
 create table tuntas.side_effect (
   id bigint generated always as identity not null,
   provider text not null,
@@ -827,6 +888,7 @@ create table tuntas.side_effect (
   constraint side_effect_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'unknown'::text])))
 );
 
+-- control: What executions wait for outside: calls, workers, answers to tokens, which are kept hashed.
 create table tuntas.workflow_call (
   execution_id bigint not null,
   key text not null,
@@ -840,6 +902,7 @@ create table tuntas.workflow_call (
   constraint workflow_call_pkey PRIMARY KEY (execution_id, key)
 ) with (autovacuum_vacuum_scale_factor=0.02);
 
+-- control: What of executions is due when.
 create table tuntas.workflow_due (
   execution_id bigint not null,
   key text not null,
@@ -848,10 +911,12 @@ create table tuntas.workflow_due (
   constraint workflow_due_pkey PRIMARY KEY (execution_id, key)
 ) with (autovacuum_vacuum_scale_factor=0.02, fillfactor=70);
 
+-- control: What task tokens are derived with.
 create table tuntas.workflow_secret (
   value bytea not null
 );
 
+-- control: Executions that a command of an application has asked for.
 create table tuntas.workflow_start (
   command_id text not null,
   pattern text not null,
@@ -870,6 +935,7 @@ create table tuntas.workflow_start (
   constraint workflow_start_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'started'::text, 'manual'::text])))
 );
 
+-- control: Tags of machines and activities.
 create table tuntas.workflow_tag (
   arn text not null,
   key text not null,

@@ -1,5 +1,7 @@
 // Map runs over the wire: changed while they run, stopped from another process, and redriven with their execution.
 import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestGateway, type TestGateway } from "./gateway.fixture.ts";
 
@@ -110,7 +112,11 @@ describe("a map run that is changed while it runs", () => {
     const third = await nextTask();
     for (const task of [second, third]) await succeed(task!);
     await hasEnded(executionArn, "SUCCEEDED");
-    expect(parse((await call("DescribeExecution", { executionArn })).output)).toEqual([2, 3]);
+    expect(parse((await call("DescribeExecution", { executionArn })).output)).toMatchObject([
+      { Status: "FAILED", Error: "Broken", Input: "1" },
+      2,
+      3,
+    ]);
     expect(await describeMap(mapRunArn)).toMatchObject({
       status: "SUCCEEDED",
       toleratedFailureCount: 1,
@@ -131,6 +137,116 @@ describe("a map run that is changed while it runs", () => {
       status: "FAILED",
       executionCounts: { failed: 1, aborted: 1 },
     });
+  });
+});
+
+describe("a ResultWriter", () => {
+  const objects = new Map<string, string>();
+  const bucket = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      objects.set(request.url!, Buffer.concat(chunks).toString());
+      response.end();
+    });
+  });
+  let before: string | undefined;
+
+  beforeEach(async () => {
+    await new Promise<void>((resolve) => void bucket.listen(0, "127.0.0.1", resolve));
+    before = process.env.AWS_ENDPOINT_URL_S3;
+    process.env.AWS_ENDPOINT_URL_S3 = `http://127.0.0.1:${(bucket.address() as AddressInfo).port}`;
+    await gateway[Symbol.asyncDispose]();
+    gateway = await startTestGateway();
+    ({ activityArn } = await call("CreateActivity", { name: "work" }));
+  });
+  afterEach(async () => {
+    if (before === undefined) delete process.env.AWS_ENDPOINT_URL_S3;
+    else process.env.AWS_ENDPOINT_URL_S3 = before;
+    objects.clear();
+    await new Promise((resolve) => bucket.close(resolve));
+  });
+
+  const file = (name: string) => {
+    const [path, body] = [...objects].find(([each]) => each.endsWith(name)) ?? [];
+    return body === undefined ? undefined : { path: path!, value: parse(body) };
+  };
+  const writer = (config?: object) => ({
+    ResultWriter: {
+      Resource: "arn:aws:states:::s3:putObject",
+      Parameters: { Bucket: "out", Prefix: "runs" },
+      ...(config && { WriterConfig: config }),
+    },
+  });
+
+  test("writes what is known of each child, counts what it wrote, and hands the manifest on", async () => {
+    const map = { MaxConcurrency: 1, ToleratedFailureCount: 1, ...writer() };
+    const { executionArn, mapRunArn } = await startMap(["a", "b"], { map });
+    await succeed((await nextTask())!);
+    expect((await describeMap(mapRunArn)).executionCounts.resultsWritten).toBe(0);
+    await fail((await nextTask())!);
+    await hasEnded(executionArn, "SUCCEEDED");
+    const { ResultWriterDetails, MapRunArn } = parse(
+      (await call("DescribeExecution", { executionArn })).output,
+    );
+    expect({ MapRunArn, Bucket: ResultWriterDetails.Bucket }).toEqual({
+      MapRunArn: mapRunArn,
+      Bucket: "out",
+    });
+    const { ResultFiles } = parse(objects.get(`/out/${ResultWriterDetails.Key}`)!);
+    expect(ResultFiles).toMatchObject({ FAILED: [{ Key: expect.any(String) }], PENDING: [] });
+    expect(file("SUCCEEDED_0.json")!.value).toEqual([
+      {
+        ExecutionArn: expect.stringContaining(":execution:"),
+        Input: '"a"',
+        InputDetails: { Included: true },
+        Name: expect.any(String),
+        Output: '"a"',
+        OutputDetails: { Included: true },
+        RedriveCount: 0,
+        RedriveStatus: "NOT_REDRIVABLE",
+        RedriveStatusReason: "Execution is SUCCEEDED and cannot be redriven",
+        StartDate: expect.stringMatching(/^2.*Z$/),
+        StateMachineArn: expect.stringContaining(":stateMachine:"),
+        Status: "SUCCEEDED",
+        StopDate: expect.stringMatching(/^2.*Z$/),
+      },
+    ]);
+    expect(file("FAILED_0.json")!.value).toMatchObject([
+      { Input: '"b"', Error: "Broken", Status: "FAILED", RedriveStatus: "REDRIVABLE_BY_MAP_RUN" },
+    ]);
+    expect(await describeMap(mapRunArn)).toMatchObject({
+      executionCounts: { resultsWritten: 2, succeeded: 1, failed: 1 },
+      itemCounts: { resultsWritten: 2 },
+    });
+  });
+
+  test("of a run that fails writes what there is, and names those that never ran", async () => {
+    const map = { MaxConcurrency: 1, ...writer({ Transformation: "COMPACT", OutputType: "JSONL" }) };
+    const { executionArn, mapRunArn } = await startMap([1, 2, 3], { map });
+    await succeed((await nextTask())!);
+    await fail((await nextTask())!);
+    await hasEnded(executionArn, "FAILED");
+    expect(await call("DescribeExecution", { executionArn })).toMatchObject({
+      error: "States.ExceedToleratedFailureThreshold",
+    });
+    expect(file("SUCCEEDED_0.jsonl")!.value).toBe(1);
+    expect(file("FAILED_0.jsonl")!.value).toMatchObject({ Input: "2", Error: "Broken" });
+    expect(file("PENDING_0.jsonl")!.value).toMatchObject({ Input: "3", Status: "PENDING" });
+    expect((await describeMap(mapRunArn)).executionCounts).toMatchObject({ resultsWritten: 2, pending: 1 });
+    expect((await typesOf(executionArn)).slice(-3)).toEqual([
+      "MapRunFailed",
+      "MapStateFailed",
+      "ExecutionFailed",
+    ]);
+  });
+
+  test("without a bucket only says how results are handed on", async () => {
+    const map = { ResultWriter: { WriterConfig: { Transformation: "FLATTEN", OutputType: "JSON" } } };
+    const { executionArn } = await startMap([[1, 2], 3], { map });
+    for (const task of [await nextTask(), await nextTask()]) await succeed(task!);
+    await hasEnded(executionArn, "SUCCEEDED");
+    expect(parse((await call("DescribeExecution", { executionArn })).output)).toEqual([1, 2, 3]);
   });
 });
 
@@ -221,6 +337,28 @@ describe("a redrive of an execution whose map run failed", () => {
     for (const task of [await nextTask(), await nextTask()]) await succeed(task!);
     await hasEnded(executionArn, "SUCCEEDED");
     expect(await describeMap(mapRunArn)).toMatchObject({ status: "SUCCEEDED", redriveCount: 2 });
+  });
+
+  test("leaves a child that cannot be redriven as it had ended", async () => {
+    const { executionArn, mapRunArn } = await startMap([1], {});
+    await nextTask();
+    await call("StopExecution", { executionArn });
+    const child = (await call("ListExecutions", { mapRunArn })).executions[0].executionArn as string;
+    await expect.poll(() => statusOf(child), { timeout: 10_000 }).toBe("ABORTED");
+    const before = await call("DescribeExecution", { executionArn: child });
+    // Its history has no room for a redrive.
+    const { schema, platform } = gateway.kit;
+    await platform.database.transaction(({ client }) =>
+      client.query(
+        `update ${schema}.execution_state s set seq = seq + 1,
+           state = regexp_replace(state, '"lastEventId":\\d+', '"lastEventId":24999')
+         from ${schema}.execution e where e.id = s.execution_id and e.arn = $1`,
+        [child],
+      ),
+    );
+    await call("RedriveExecution", { executionArn });
+    await hasEnded(executionArn, "FAILED");
+    expect(await call("DescribeExecution", { executionArn: child })).toEqual(before);
   });
 
   test("goes on with a run that was stopped with its execution", async () => {

@@ -41,3 +41,38 @@ test("G-17 P-42 RedriveExecution answers ExecutionNotRedrivable while a side eff
   expect((await call("RedriveExecution", { executionArn })).status).toBe(200);
   expect((await call("DescribeExecution", { executionArn })).json.redriveCount).toBe(1);
 });
+
+test("RedriveExecution again with the same clientToken is the same redrive, for a quarter of an hour", async () => {
+  const definition = JSON.stringify({ StartAt: "No", States: { No: { Type: "Fail", Error: "No" } } });
+  const machine = { name: "failing", definition, roleArn: "arn:aws:iam::000000000000:role/none" };
+  const { stateMachineArn } = (await call("CreateStateMachine", machine)).json;
+  const { executionArn } = (await call("StartExecution", { stateMachineArn })).json;
+  const redrive = async (clientToken?: string) =>
+    (await call("RedriveExecution", { executionArn, ...(clientToken && { clientToken }) })).json.redriveDate;
+  const count = async () => (await call("DescribeExecution", { executionArn })).json.redriveCount;
+
+  const [first, same] = await Promise.all([redrive("one"), redrive("one")]);
+  expect(first).toEqual(expect.any(Number));
+  expect([same, await redrive("one")]).toEqual([first, first]);
+  expect(await count()).toBe(1);
+  await redrive("two");
+  await redrive();
+  expect(await count()).toBe(3);
+  expect(await redrive("one")).toBe(first);
+  expect(await count()).toBe(3);
+  await gateway.kit.advance(16 * 60_000);
+  expect(await redrive("one")).toBeGreaterThan(first);
+  expect(await count()).toBe(4);
+
+  for (const clientToken of [" ", "é", "x".repeat(65)])
+    expect((await call("RedriveExecution", { executionArn, clientToken })).json.__type).toContain(
+      "ValidationException",
+    );
+  const running = { Type: "Wait", Seconds: 3600, End: true };
+  const waiting = JSON.stringify({ StartAt: "W", States: { W: running } });
+  const other = (await call("CreateStateMachine", { ...machine, name: "waiting", definition: waiting })).json;
+  const begun = (await call("StartExecution", other)).json;
+  expect(
+    (await call("RedriveExecution", { executionArn: begun.executionArn, clientToken: "one" })).json.__type,
+  ).toContain("ExecutionNotRedrivable");
+});

@@ -63,6 +63,8 @@ export type Happening =
       readonly type: "mapRunEnded";
       readonly mapRun: number;
       readonly children: readonly ChildResult[];
+      /** Those that never ran, because the run failed before. */
+      readonly pending?: readonly PendingChild[];
       /** Where it was changed while the run ran. */
       readonly tolerance?: Tolerance;
     }
@@ -73,14 +75,19 @@ export type Happening =
 
 export type Event = Happening & Moment;
 
-/** How one child execution of a map run ended; children that never ran are not listed. */
-export interface ChildResult extends Failure {
+/** A child execution that never ran, as the result files of a ResultWriter name it. */
+export interface PendingChild {
+  readonly executionArn: string;
+  readonly name: string;
+  readonly input: Json;
+}
+
+/** How one child execution of a map run ended; what describes it is told where a ResultWriter or a failure needs it. */
+export interface ChildResult extends Failure, Partial<PendingChild> {
   readonly index: number;
   readonly status: Exclude<ExecutionStatus, "RUNNING">;
   readonly output?: Json;
-  /** Told for the result files of a ResultWriter. */
-  readonly executionArn?: string;
-  readonly name?: string;
+  readonly redriveCount?: number;
   readonly startMs?: number;
   readonly stopMs?: number;
 }
@@ -208,7 +215,13 @@ export type Wait =
       readonly headers?: readonly string[];
     }
   | ({ readonly for: "mapRun"; readonly mapRun: number } & MapRun)
-  | ({ readonly for: "results"; readonly mapRun: number; readonly output: Json } & MapRun);
+  | ({
+      readonly for: "results";
+      readonly mapRun: number;
+      readonly output: Json;
+      /** Why the run failed: its results are written all the same. */
+      readonly failure?: Failure;
+    } & MapRun);
 
 /** What a branch knows of a map run whose children have begun. */
 export interface MapRun {
@@ -272,6 +285,8 @@ export interface ExecutionState {
   readonly serial: number;
   /** Bytes of the first data that took more than half of what it may; so that it is told once. */
   readonly nearData?: number | undefined;
+  /** Its variables have no more bytes than this: what was assigned since they were last measured. */
+  readonly variableBytesMax?: number | undefined;
   /** The timer of the machine's own TimeoutSeconds. */
   readonly timer?: number;
   readonly branches: readonly Branch[];

@@ -1,8 +1,12 @@
 // How data flows through a state: what goes in (InputPath, Parameters or Arguments), what comes out (ResultSelector,
 // ResultPath, OutputPath or Output), what is assigned, and where the branch goes from there.
 import type { Json } from "./contract.ts";
+import { StateFailure } from "./failure.ts";
+import { limits, utf8Bytes } from "./limits.ts";
 import { type Asking, type Query, type Scope, valueOf } from "./query/query.ts";
-import { emit, fittingText, type ScopeExtras, scopeOf, type Visit } from "./run.ts";
+import { emit, fittingText, type Run, type ScopeExtras, scopeOf, type Visit } from "./run.ts";
+
+type Variables = Readonly<Record<string, Json>>;
 
 /** The input after InputPath; in JSONata the raw input. */
 export function effectiveInput(visit: Visit): Json {
@@ -93,11 +97,9 @@ export function* maybe(query: Query | undefined, scope: Scope): Asking<Json | un
 export function leave(visit: Visit, { output, next, assigned }: Leaving): void {
   const { run, branch, spec } = visit;
   const text = fittingText(run, output, spec.name);
-  const variables = assigned as Readonly<Record<string, Json>> | undefined;
   const details = { name: spec.name, output: text };
-  const shown = variables && Object.keys(variables).length > 0;
-  emit(visit, spec.exitedEvent, shown ? { ...details, assignedVariables: texts(variables) } : details);
-  if (variables) branch.variables = { ...branch.variables, ...variables };
+  const assignedVariables = assigned && assign(visit, assigned as Variables);
+  emit(visit, spec.exitedEvent, assignedVariables ? { ...details, assignedVariables } : details);
   branch.input = output;
   branch.wait = undefined;
   branch.retries = undefined;
@@ -106,5 +108,33 @@ export function leave(visit: Visit, { output, next, assigned }: Leaving): void {
   run.ready.push(branch);
 }
 
-const texts = (values: Readonly<Record<string, Json>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]));
+/** Keeps what the state assigns, and shows it as the history does; nothing where it is nothing. */
+function assign({ run, branch, spec }: Visit, variables: Variables): Record<string, string> | undefined {
+  const names = Object.keys(variables);
+  if (names.length === 0) return undefined;
+  const shown = Object.fromEntries(names.map((name) => [name, JSON.stringify(variables[name])]));
+  const bytes = Object.entries(shown).reduce((sum, [name, text]) => sum + name.length + utf8Bytes(text), 0);
+  if (bytes > limits.assignBytes)
+    throw variablesLimit(`The variables that the state '${spec.name}' assigns have`, limits.assignBytes);
+  const all = { ...branch.variables, ...variables };
+  const bytesMax = (run.state.variableBytesMax ?? 0) + bytes;
+  run.state.variableBytesMax = bytesMax <= limits.variablesBytes ? bytesMax : measured(run, branch, all);
+  branch.variables = all;
+  return shown;
+}
+
+/** What all scopes hold once this one holds `all`; counted only where what was assigned could be too much. */
+function measured({ state }: Run, branch: Visit["branch"], all: Variables): number {
+  const bytes = state.branches.reduce((sum, each) => {
+    const variables = each === branch ? all : each.variables;
+    return sum + (variables ? utf8Bytes(JSON.stringify(variables)) : 0);
+  }, 0);
+  if (bytes <= limits.variablesBytes) return bytes;
+  throw variablesLimit("The variables of the execution have", limits.variablesBytes);
+}
+
+const variablesLimit = (whose: string, bytesMax: number): StateFailure =>
+  new StateFailure({
+    error: "States.DataLimitExceeded",
+    cause: `${whose} a size exceeding the maximum of ${bytesMax} bytes.`,
+  });

@@ -393,7 +393,11 @@ describe("distributed Map", () => {
       { ItemReader: reader("CSV", { CSVHeaderLocation: "FIRST_ROW", CSVDelimiter: "PIPE" }) },
       [{ k: "a", v: "1" }],
     ],
-    ["items.json", { ItemReader: reader("JSON"), ToleratedFailurePercentage: 25 }, ["ok", "ok", "ok"]],
+    [
+      "items.json",
+      { ItemReader: reader("JSON"), ToleratedFailurePercentage: 25 },
+      ["ok", { Status: "FAILED", Error: "Bad" }, "ok", "ok"],
+    ],
     [
       "lines.jsonl",
       { ItemReader: reader("JSONL"), ItemBatcher: { MaxItemsPerBatch: 2, BatchInput: { "k.$": "$.key" } } },
@@ -443,7 +447,7 @@ describe("distributed Map", () => {
       { key: "items.json" },
       { objects, tasks: echo, observe },
     );
-    expect(written).toEqual(["SUCCEEDED_0.json", "FAILED_0.json", "manifest.json"]);
+    expect(written).toEqual(["FAILED_0.json", "SUCCEEDED_0.json", "manifest.json"]);
     expect(output).toMatchObject({
       ResultWriterDetails: { Bucket: "out", Key: expect.stringMatching(/^p\/.*\/manifest\.json$/) as string },
     });

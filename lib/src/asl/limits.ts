@@ -4,6 +4,10 @@ import type { Json } from "./contract.ts";
 export const limits = {
   /** State input, output, task result: bytes of JSON text in UTF-8. */
   dataBytes: 262_144,
+  /** What one state assigns, and so each variable. */
+  assignBytes: 262_144,
+  /** All variables of an execution. */
+  variablesBytes: 10_485_760,
   historyEvents: 25_000,
   /** How long an Express execution may last, whatever its TimeoutSeconds. */
   expressSeconds: 300,
@@ -24,6 +28,10 @@ export const limits = {
 export const limitMeanings: Readonly<Record<keyof typeof limits, string>> = {
   dataBytes:
     "JSON text, in UTF-8, of an execution's input, a state's output, a task's result. What is larger fails with States.DataLimitExceeded, which States.ALL does not catch. Half of it is told once by tuntas.workflow.near_limit.",
+  assignBytes:
+    "JSON text, in UTF-8, of all variables that one state assigns, and so of each. A state that assigns more fails with States.DataLimitExceeded.",
+  variablesBytes:
+    "JSON text of all variables of an execution, those of its branches and iterations too. A state that would exceed it fails with States.DataLimitExceeded.",
   historyEvents:
     "Events of a Standard execution. It fails with States.Runtime at the last one and cannot be redriven. Half of them are told once by tuntas.workflow.near_limit. Express executions keep no history.",
   expressSeconds:

@@ -1,5 +1,5 @@
-// The arithmetic of a map run: batches of items, how many failures are borne, and the files of its results.
-import type { ChildResult, Json, JsonObject, ResultFile, Tolerance } from "./contract.ts";
+// The arithmetic of a map run: batches of items, and how many failures are borne.
+import type { Json, JsonObject, Tolerance } from "./contract.ts";
 import { limits, utf8Bytes } from "./limits.ts";
 
 /** Whether so many failed children (of `total`) fail the run. An engine stops starting children as soon as this holds. */
@@ -48,64 +48,4 @@ export function batches(
   return all.map((batch) =>
     batchInput === undefined ? { Items: batch } : { BatchInput: batchInput, Items: batch },
   );
-}
-
-interface Destination {
-  readonly bucket: string;
-  readonly folder: string;
-  readonly mapRunArn: string;
-  readonly config: JsonObject;
-}
-
-const fileNames = {
-  SUCCEEDED: "SUCCEEDED_0.json",
-  FAILED: "FAILED_0.json",
-  PENDING: "PENDING_0.json",
-} as const;
-type FileKind = keyof typeof fileNames;
-
-/** What a ResultWriter writes (a manifest and a file for each outcome), and what the state's result becomes. */
-export function resultFiles(
-  children: readonly ChildResult[],
-  destination: Destination,
-): { files: readonly ResultFile[]; output: Json } {
-  const { bucket, folder, mapRunArn } = destination;
-  const kinds: Record<FileKind, readonly ChildResult[]> = {
-    SUCCEEDED: children.filter(({ status }) => status === "SUCCEEDED"),
-    FAILED: children.filter(({ status }) => status !== "SUCCEEDED"),
-    PENDING: [],
-  };
-  const files = (Object.keys(kinds) as FileKind[])
-    .filter((kind) => kinds[kind].length > 0)
-    .map((kind) => ({
-      kind,
-      key: `${folder}/${fileNames[kind]}`,
-      body: JSON.stringify(kinds[kind].map(describeChild)),
-    }));
-  const listed = (wanted: FileKind) =>
-    files.filter(({ kind }) => kind === wanted).map(({ key, body }) => ({ Key: key, Size: utf8Bytes(body) }));
-  const manifest = {
-    DestinationBucket: bucket,
-    MapRunArn: mapRunArn,
-    ResultFiles: { FAILED: listed("FAILED"), PENDING: listed("PENDING"), SUCCEEDED: listed("SUCCEEDED") },
-  };
-  const manifestKey = `${folder}/manifest.json`;
-  return {
-    files: [
-      ...files.map(({ key, body }) => ({ key, body })),
-      { key: manifestKey, body: JSON.stringify(manifest) },
-    ],
-    output: { MapRunArn: mapRunArn, ResultWriterDetails: { Bucket: bucket, Key: manifestKey } },
-  };
-}
-
-function describeChild({ status, output, error, cause, executionArn, name }: ChildResult): Json {
-  return {
-    ...(executionArn === undefined ? {} : { ExecutionArn: executionArn }),
-    ...(name === undefined ? {} : { Name: name }),
-    ...(output === undefined ? {} : { Output: JSON.stringify(output), OutputDetails: { Included: true } }),
-    ...(error === undefined ? {} : { Error: error }),
-    ...(cause === undefined ? {} : { Cause: cause }),
-    Status: status,
-  };
 }

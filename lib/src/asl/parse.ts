@@ -66,6 +66,7 @@ export interface ItemBatcher {
 }
 
 export interface ResultWriter {
+  /** Where to in S3; without it the results are only transformed. */
   readonly parameters?: Query;
   readonly config: JsonObject;
 }

@@ -251,7 +251,7 @@ function variablesOf(run: Run, branch: DraftBranch): Readonly<Record<string, Jso
 
 /** The context object: $$ and $states.context. */
 function contextOf(run: Run, branch: DraftBranch, extras: ScopeExtras): JsonObject {
-  if (run.context) return run.context;
+  if (run.context) return { ...run.context, ...itemContext(run, branch, extras) };
   const { execution, input } = run.state;
   return {
     Execution: {

@@ -5,7 +5,7 @@ import { argumentsOf, asking, effectiveInput, leaveUnchanged, leaveWithResult, m
 import { exceedsTolerance } from "./map-run.ts";
 import { checkMock, type Mock } from "./mock.ts";
 import { readJson } from "./limits.ts";
-import { compileState, type Machine, type Setting, type StateSpec } from "./parse.ts";
+import { compileState, type ItemReader, type Machine, type Setting, type StateSpec } from "./parse.ts";
 import { isObject } from "./path/evaluate.ts";
 import { evaluateHere } from "./query/evaluator.ts";
 import type { Asking } from "./query/query.ts";
@@ -14,7 +14,7 @@ import { retryDelayMs } from "./retry.ts";
 import { type DraftBranch, type Run, scopeOf, type Visit } from "./run.ts";
 import { integerOf, numberOf } from "./settings.ts";
 import { enterChoice, enterFail, enterPass } from "./states/simple.ts";
-import { itemsOf } from "./states/map.ts";
+import { batched, inputsOf, itemsOf, parseBody } from "./states/map.ts";
 import { enterTask } from "./states/task.ts";
 import { formatTimestamp } from "./timestamp.ts";
 import { checkContext, TestStateError, readMember, readObject } from "./test-state-request.ts";
@@ -249,7 +249,9 @@ class StateTest implements Visit {
   *map(): Asking<void> {
     const map = this.spec.map!;
     const input = effectiveInput(this);
-    const items = map.reader ? this.readerItems() : yield* itemsOf(this, input);
+    const items = map.reader ? this.readerItems(map.reader) : yield* itemsOf(this, input);
+    if (!map.reader && this.spec.language === "JSONPath") this.run.inspect!("afterItemsPath", items);
+    yield* this.inspectInputs(input, items);
     yield* this.inspectSetting("maxConcurrency", map.maxConcurrency, 0);
     const failureCount = yield* this.inspectSetting("toleratedFailureCount", map.toleratedCount);
     const failurePercentage = yield* this.inspectSetting(
@@ -271,9 +273,21 @@ class StateTest implements Visit {
     yield* asking(leaveWithResult(this, this.mocked()));
   }
 
-  readerItems(): readonly Json[] {
-    const data = readMember(this.request.stateConfiguration?.mapItemReaderData ?? "[]", "mapItemReaderData");
-    return Array.isArray(data) ? (data as readonly Json[]) : [];
+  /** What the reader makes of the data that is given as its source holds it. */
+  readerItems(reader: ItemReader): readonly Json[] {
+    const data = this.request.stateConfiguration?.mapItemReaderData;
+    const items = data === undefined ? [] : parseBody(data, reader);
+    if (reader.config.ItemsPointer !== undefined) this.run.inspect!("afterItemsPointer", items);
+    return items;
+  }
+
+  /** What the iterations, or the children with their batches, would be given. */
+  *inspectInputs(input: Json, items: readonly Json[]): Asking<void> {
+    const { run, spec } = this;
+    const map = spec.map!;
+    const inputs = yield* inputsOf(this, input, items);
+    if (map.selector) run.inspect!("afterItemSelector", inputs);
+    if (map.batcher) run.inspect!("afterItemBatcher", yield* batched(this, map, inputs));
   }
 
   *inspectSetting(name: string, setting: Setting | undefined, fallback?: number): Asking<number | undefined> {

@@ -109,6 +109,8 @@ export interface MapRunRecord {
   readonly itemCounts: Readonly<Record<string, number>>;
   /** Failed children that used up their history, and so cannot be redriven. */
   readonly exhausted: number;
+  /** Whether its ResultWriter has written what came of the children that have ended. */
+  readonly resultsWritten: boolean;
   readonly startedAtMs: number;
   readonly stoppedAtMs: number | null;
   readonly redriveCount: number;

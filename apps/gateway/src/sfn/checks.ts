@@ -31,6 +31,18 @@ export function checkName(name: string | undefined, member = "name"): string {
   return text;
 }
 
+/** What makes a redrive the same redrive. Source: API_RedriveExecution, `clientToken`. */
+export function checkClientToken(token: string | undefined): string | undefined {
+  if (token === undefined || /^[!-~]{1,64}$/.test(token)) return token;
+  const isLong = token.length > 64 && "Member must have length less than or equal to 64";
+  const isShort = token === "" && "Member must have length greater than or equal to 1";
+  throw constraint(
+    token,
+    "clientToken",
+    isLong || isShort || "Member must satisfy regular expression pattern: [!-~]+",
+  );
+}
+
 const resultsMax = 1000;
 const pageDefault = 100;
 

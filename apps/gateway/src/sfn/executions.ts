@@ -5,7 +5,16 @@ import { historyFullCause, wireEvent } from "tuntas/asl";
 import type { ExecutionRecord, Target } from "tuntas/workflow";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
-import { checkArn, checkInput, checkMachineArn, checkName, cut, pageOf, seconds } from "./checks.ts";
+import {
+  checkArn,
+  checkClientToken,
+  checkInput,
+  checkMachineArn,
+  checkName,
+  cut,
+  pageOf,
+  seconds,
+} from "./checks.ts";
 import { constraint, required, sfnError } from "./errors.ts";
 import { machineMissing } from "./machines.ts";
 import type { shapes } from "./shapes.ts";
@@ -202,23 +211,37 @@ export async function stopExecution(rooms: Rooms, _call: Call, input: Input<"sto
   return { stopDate: seconds(stoppedAtMs ?? rooms.workflows.nowMs()) };
 }
 
-export async function redriveExecution(rooms: Rooms, _call: Call, input: Input<"redrive">) {
-  const execution = await findExecution(rooms, input.executionArn);
-  const refusal = redriveOf(execution, rooms.workflows.nowMs());
+/** Redrives unless it may not be, and says when it was redriven. */
+async function redriven(
+  { workflows: { executions, nowMs } }: Rooms,
+  execution: ExecutionRecord,
+  clientToken: string | undefined,
+): Promise<number> {
+  const before = async () =>
+    clientToken === undefined ? undefined : executions.redrivenBy(execution, clientToken);
+  const same = await before();
+  if (same !== undefined) return same;
+  const refusal: { redriveStatus: string; redriveStatusReason?: string } = redriveOf(execution, nowMs());
   if (refusal.redriveStatus !== "REDRIVABLE")
     throw sfnError(
       "ExecutionNotRedrivable",
-      (refusal as { redriveStatusReason?: string }).redriveStatusReason ??
-        "Execution is a child of a Map Run and is redriven with it",
+      refusal.redriveStatusReason ?? "Execution is a child of a Map Run and is redriven with it",
     );
-  const isRedriven = await rooms.workflows.executions.redrive(execution).catch((cause: unknown) => {
+  const isRedriven = await executions.redrive(execution, clientToken).catch((cause: unknown) => {
     throw isTuntasError(cause, "TUNTAS_REDRIVE_REFUSED")
       ? sfnError("ExecutionNotRedrivable", cause.message)
       : cause;
   });
-  if (!isRedriven) throw sfnError("ExecutionNotRedrivable", "Execution cannot be redriven as it is now");
-  const { redrivenAtMs } = await findExecution(rooms, execution.arn);
-  return { redriveDate: seconds(redrivenAtMs ?? rooms.workflows.nowMs()) };
+  // Of two that came at once with the same token, the other one may have redriven it.
+  const atMs = (await before()) ?? (isRedriven ? (await executions.find(execution.arn))?.redrivenAtMs : null);
+  if (atMs === null) throw sfnError("ExecutionNotRedrivable", "Execution cannot be redriven as it is now");
+  return atMs ?? nowMs();
+}
+
+export async function redriveExecution(rooms: Rooms, _call: Call, input: Input<"redrive">) {
+  const clientToken = checkClientToken(input.clientToken);
+  const execution = await findExecution(rooms, input.executionArn);
+  return { redriveDate: seconds(await redriven(rooms, execution, clientToken)) };
 }
 
 /** Without execution data, what flowed through the states is left out. */

@@ -16,16 +16,21 @@ async function findMapRun({ workflows }: Rooms, arn: string | undefined): Promis
   return run;
 }
 
-function countsOf({ exhausted }: MapRunRecord, counts: MapRunRecord["counts"], total: number) {
+function countsOf(
+  { exhausted, resultsWritten }: MapRunRecord,
+  counts: MapRunRecord["counts"],
+  total: number,
+) {
   const count = (status: string) => counts[status] ?? 0;
   const started = Object.values(counts);
+  const ended = ["ABORTED", "FAILED", "SUCCEEDED", "TIMED_OUT"];
   return {
     aborted: count("ABORTED"),
     failed: count("FAILED"),
     failuresNotRedrivable: exhausted,
     pending: Math.max(0, total - started.reduce((sum, each) => sum + each, 0)),
     pendingRedrive: count("PENDING_REDRIVE"),
-    resultsWritten: 0,
+    resultsWritten: resultsWritten ? ended.reduce((sum, status) => sum + count(status), 0) : 0,
     running: count("RUNNING"),
     succeeded: count("SUCCEEDED"),
     timedOut: count("TIMED_OUT"),

@@ -4,11 +4,12 @@ import { unexpectedType } from "../choice.ts";
 import type { Event, Failure, Json, JsonObject, MapRun, Tolerance, Wait } from "../contract.ts";
 import { queryFailure, runtimeFailure, StateFailure } from "../failure.ts";
 import { asking, effectiveInput, leaveWithResult } from "../flow.ts";
-import { type Batch, batches, type BatchSizes, exceedsTolerance, resultFiles } from "../map-run.ts";
+import { type Batch, batches, type BatchSizes, exceedsTolerance } from "../map-run.ts";
 import type { ItemReader, MapSpec } from "../parse.ts";
 import { isObject } from "../path/evaluate.ts";
 import { type Asking, valueOf } from "../query/query.ts";
 import { manifestFiles, manifestHeaders, parseItems, parseJson, readerFailure } from "../reader.ts";
+import { previewed, resultFiles } from "./results.ts";
 import { emit, keepMapRun, type Place, scopeOf, serial, setWait, type Visit } from "../run.ts";
 import { integerOf, numberOf } from "../settings.ts";
 import { endChildren, startIterations } from "./children.ts";
@@ -56,7 +57,7 @@ export function* itemsOf(visit: Visit, input: Json): Asking<readonly Json[]> {
 }
 
 /** The input of each iteration: the item, or what ItemSelector makes of it. */
-function* inputsOf(visit: Visit, input: Json, items: readonly Json[]): Asking<readonly Json[]> {
+export function* inputsOf(visit: Visit, input: Json, items: readonly Json[]): Asking<readonly Json[]> {
   const map = visit.spec.map!;
   if (!map.selector) return items;
   const inputs: Json[] = [];
@@ -171,7 +172,7 @@ export function redriveMap(visit: Visit, kept: MapRun): void {
   run.commands.push({ type: "redriveMapRun", mapRun, arn: kept.mapRunArn, redriveCount });
 }
 
-function* batched(place: Place, map: MapSpec, items: readonly Json[]): Asking<readonly Batch[]> {
+export function* batched(place: Place, map: MapSpec, items: readonly Json[]): Asking<readonly Batch[]> {
   const { branch } = place;
   const { batcher } = map;
   const scope = scopeOf(place, branch.input);
@@ -247,11 +248,7 @@ function* itemsRead(visit: Visit, body: string): Asking<void> {
 }
 
 /** A listing of objects is an array already; the files of an inventory are CSV without headers. */
-function parseBody(
-  body: string,
-  reader: ItemReader,
-  headers: readonly string[] | undefined,
-): readonly Json[] {
+export function parseBody(body: string, reader: ItemReader, headers?: readonly string[]): readonly Json[] {
   if (reader.resource.endsWith(":listObjectsV2")) return listing(body);
   if (headers) return parseItems(body, "CSV", { CSVHeaderLocation: "GIVEN", CSVHeaders: headers });
   return parseItems(body, reader.inputType || "JSON", reader.config);
@@ -264,52 +261,56 @@ function listing(body: string): readonly Json[] {
   return contents as readonly Json[];
 }
 
-function* mapRunEnded(visit: Visit, event: Extract<MapEvent, { type: "mapRunEnded" }>): Asking<void> {
+type MapRunEnded = Extract<MapEvent, { type: "mapRunEnded" }>;
+
+function* mapRunEnded(visit: Visit, event: MapRunEnded): Asking<void> {
   const { branch, spec } = visit;
   const wait = branch.wait as Extract<typeof branch.wait, { for: "mapRun" }>;
   const children = event.children.toSorted((left, right) => left.index - right.index);
   const failed = children.filter(({ status }) => status !== "SUCCEEDED").length;
-  if (exceedsTolerance(event.tolerance ?? wait.tolerance, wait.children, failed)) {
-    throw new StateFailure({
-      error: "States.ExceedToleratedFailureThreshold",
-      cause: "The specified tolerated failure threshold was exceeded",
-    });
-  }
-  if (!spec.map!.writer)
-    return yield* endMapRun(
-      visit,
-      children.flatMap(({ output }) => (output === undefined ? [] : [output])),
-    );
-  yield* writeResults(visit, event, wait);
+  const isFailed = exceedsTolerance(event.tolerance ?? wait.tolerance, wait.children, failed);
+  const { writer } = spec.map!;
+  if (writer?.parameters) return yield* writeResults(visit, { ...event, children }, isFailed);
+  if (isFailed) throw new StateFailure(thresholdExceeded);
+  yield* endMapRun(visit, previewed(children, writer?.config ?? {}));
 }
 
+const thresholdExceeded: Failure = {
+  error: "States.ExceedToleratedFailureThreshold",
+  cause: "The specified tolerated failure threshold was exceeded",
+};
+
+/** Of a run that failed too: what there is can be looked at then. */
 function* writeResults(
   visit: Visit,
-  event: Extract<MapEvent, { type: "mapRunEnded" }>,
-  { for: _for, mapRun, ...kept }: Extract<Wait, { for: "mapRun" }>,
+  { children, pending = [] }: MapRunEnded,
+  isFailed: boolean,
 ): Asking<void> {
   const { run, branch, spec } = visit;
-  const { writer } = spec.map!;
-  const input = effectiveInput(visit);
-  const parameters =
-    writer!.parameters && ((yield* valueOf(writer!.parameters, scopeOf(visit, input))) as JsonObject);
-  const bucket = String(parameters?.Bucket ?? "");
-  const folder = [String(parameters?.Prefix ?? ""), run.random.uuid()]
-    .filter((part) => part !== "")
-    .join("/");
-  const written = resultFiles(event.children, {
-    bucket,
-    folder,
-    mapRunArn: kept.mapRunArn,
-    config: writer!.config,
+  const { parameters, config } = spec.map!.writer!;
+  const { for: _for, mapRun, ...kept } = branch.wait as Extract<Wait, { for: "mapRun" }>;
+  const { Bucket, Prefix } = (yield* valueOf(
+    parameters!,
+    scopeOf(visit, effectiveInput(visit)),
+  )) as JsonObject;
+  const bucket = String(Bucket ?? "");
+  const folder = [String(Prefix ?? ""), run.random.uuid()].filter((part) => part !== "").join("/");
+  const destination = { bucket, folder, mapRunArn: kept.mapRunArn, config };
+  const { files, output } = resultFiles(children, pending, destination);
+  run.commands.push({ type: "writeResults", mapRun, bucket, files });
+  setWait(branch, {
+    for: "results",
+    mapRun,
+    output,
+    ...(isFailed ? { failure: thresholdExceeded } : {}),
+    ...kept,
   });
-  run.commands.push({ type: "writeResults", mapRun, bucket, files: written.files });
-  setWait(branch, { for: "results", mapRun, output: written.output, ...kept });
 }
 
 function* resultsWritten(visit: Visit): Asking<void> {
   const { branch } = visit;
-  const { output } = branch.wait as Extract<typeof branch.wait, { for: "results" }>;
+  const { output, failure } = branch.wait as Extract<typeof branch.wait, { for: "results" }>;
+  if (failure) throw new StateFailure(failure);
   yield* endMapRun(visit, output);
 }
 

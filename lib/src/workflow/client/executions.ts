@@ -18,9 +18,11 @@ import {
   type StartResult,
   workflowErrors,
 } from "../contract.ts";
+import { type Advance, writeAdvances } from "../store/advance.ts";
 import * as store from "../store/executions.ts";
 import type { HistoryPage } from "../store/executions.ts";
 import * as mapRuns from "../store/map-runs.ts";
+import { findRedrive, recordRedrive } from "../store/redrives.ts";
 import type { NewRun } from "../worker/engine/index.ts";
 import { runExpress } from "../worker/express.ts";
 import type { WorkflowWorker } from "../worker/index.ts";
@@ -47,10 +49,13 @@ export interface Executions {
   /** The filter with its end in time: what fails later is not part of it. */
   freeze(filter: store.FailedFilter): store.FailedFilter;
   /**
-   * Runs again from where it failed; false where it runs or succeeded. Errors: TUNTAS_REDRIVE_REFUSED where nobody knows
-   * what became of a side effect of it, or of a child of its maps.
+   * Runs again from where it failed; false where it runs or succeeded. With a client's token, the same request again is
+   * the same redrive (`redrivenBy`). Errors: TUNTAS_REDRIVE_REFUSED where nobody knows what became of a side effect of it,
+   * or of a child of its maps.
    */
-  redrive(execution: ExecutionRecord): Promise<boolean>;
+  redrive(execution: ExecutionRecord, clientToken?: string): Promise<boolean>;
+  /** When the token redrove the execution, in the last 15 minutes. */
+  redrivenBy(execution: ExecutionRecord, clientToken: string): Promise<number | undefined>;
   mapRun(arn: string): Promise<MapRunRecord | undefined>;
   mapRuns(execution: ExecutionRecord, page: Page): Promise<MapRunRecord[]>;
   children(mapRunArn: string, filter: store.ChildFilter, page: Page): Promise<ExecutionRecord[]>;
@@ -152,6 +157,16 @@ export function makeExecutions(database: Database, worker: WorkflowWorker): Exec
     };
   }
 
+  /** Writes the redrive and whose it is in one commit; the fence tells of two that come at once. */
+  const recording = (id: string, clientToken: string) => (advance: Advance) =>
+    database.transaction(async (tx) => {
+      if ((await findRedrive(tx, id, clientToken)) !== undefined) return false;
+      const hasMoved = await writeAdvances(tx, [advance]);
+      if (!hasMoved(advance)) return false;
+      await recordRedrive(tx, id, clientToken);
+      return true;
+    });
+
   return {
     async start(request) {
       const run = runOf(request, clock.nowMs());
@@ -179,12 +194,14 @@ export function makeExecutions(database: Database, worker: WorkflowWorker): Exec
       (await engine.dispatch(execution.id, { type: "stopped", ...failure })) === "applied",
     failed: (machine, filter, page) => store.findFailed(database, machine.id, filter, page),
     freeze: (filter) => ({ ...filter, untilMs: Math.min(filter.untilMs ?? Infinity, clock.nowMs()) }),
-    async redrive(execution) {
+    async redrive(execution, clientToken) {
       const callers = await unknownCallers(database);
       const family = callers.length > 0 ? await store.familyAmong(database, execution.id, callers) : [];
       await assertRedrivable(database, family);
-      return (await engine.dispatch(execution.id, { type: "redriven" })) === "applied";
+      const how = clientToken === undefined ? {} : { commit: recording(execution.id, clientToken) };
+      return (await engine.dispatch(execution.id, { type: "redriven" }, how)) === "applied";
     },
+    redrivenBy: ({ id }, clientToken) => findRedrive(database, id, clientToken),
     mapRun: (arn) => mapRuns.findMapRun(database, arn, historyFullCause),
     mapRuns: ({ arn: executionArn }, page) =>
       mapRuns.listMapRuns(database, { executionArn, historyFull: historyFullCause }, page),

@@ -192,11 +192,12 @@ export interface Ended {
   readonly output: string | null;
   readonly error: string | null;
   readonly cause: string | null;
+  readonly redriveCount: number;
   readonly startedAtMs: number;
   readonly stoppedAtMs: number;
 }
 
-const endedColumns = `e.id::text as id, e.arn, e.name, e.status, e.output, e.error, e.cause,
+const endedColumns = `e.id::text as id, e.arn, e.name, e.status, e.output, e.error, e.cause, e.redrive_count as "redriveCount",
   ${ms("e.started_at")} as "startedAtMs", ${ms("e.stopped_at")} as "stoppedAtMs"`;
 
 const ended = statement(

@@ -54,6 +54,13 @@ const end = statement(
 export const endMapRun = (sql: Runner, arn: string, status: "SUCCEEDED" | "FAILED" | "ABORTED") =>
   sql.run(end, [arn, status]);
 
+const wrote = statement(
+  `update tuntas.map_run set results_written = true where execution_id = $1 and number = $2`,
+);
+/** Its results are where its ResultWriter says. */
+export const noteResults = (sql: Runner, executionId: string, number: number) =>
+  sql.run(wrote, [executionId, number]);
+
 const fail = statement(
   `update tuntas.map_run set status = 'FAILED', stopped_at = tuntas.now() where execution_id = $1 and number = $2`,
 );
@@ -103,7 +110,8 @@ export const findAbandoned = (sql: Runner) => sql.run<{ arn: string; id: string 
 // nothing to go on from and begins anew, as a Standard child does not that has used up its history.
 const redrive = statement(
   `with run as (
-     update tuntas.map_run set status = 'RUNNING', number = $2, redrive_count = $3, redriven_at = tuntas.now(), stopped_at = null
+     update tuntas.map_run set status = 'RUNNING', number = $2, redrive_count = $3, redriven_at = tuntas.now(), stopped_at = null,
+       results_written = false
      where arn = $1 and redrive_count < $3 and status <> 'RUNNING' returning id
    ), pending as (
      update tuntas.execution e set status = 'PENDING_REDRIVE' from run
@@ -123,10 +131,11 @@ export const beginRedrive = (
 ) => sql.run(redrive, [run.arn, run.number, run.redriveCount, historyFull]);
 
 const leave = statement(
-  `update tuntas.execution set status = 'FAILED' where id = $1 and status = 'PENDING_REDRIVE'`,
+  `update tuntas.execution e set status = s.state::json->>'status' from tuntas.execution_state s
+   where e.id = $1 and e.status = 'PENDING_REDRIVE' and s.execution_id = e.id`,
 );
-/** The child cannot be redriven after all. */
-export const leaveFailed = (sql: Runner, id: string) => sql.run(leave, [id]);
+/** The child cannot be redriven after all: it stays as it had ended, which its state still says. */
+export const leaveEnded = (sql: Runner, id: string) => sql.run(leave, [id]);
 
 const children = statement(
   `select e.id::text as id, e.item_index as index, e.status from tuntas.execution e where e.map_run_id = $1 order by e.item_index`,
@@ -143,7 +152,7 @@ const counted = (what: string) => `(select coalesce(json_object_agg(status, n), 
 
 const columns = `r.arn, e.arn as "executionArn", r.machine_arn as "machineArn", r.status, r.concurrency,
   r.failure_count as "failureCount", r.failure_percentage as "failurePercentage", r.item_count as "itemCount",
-  r.child_count as "childCount", r.redrive_count as "redriveCount",
+  r.child_count as "childCount", r.redrive_count as "redriveCount", r.results_written as "resultsWritten",
   extract(epoch from r.started_at)::float8 * 1000 as "startedAtMs",
   extract(epoch from r.stopped_at)::float8 * 1000 as "stoppedAtMs",
   extract(epoch from r.redriven_at)::float8 * 1000 as "redrivenAtMs",

@@ -20,8 +20,8 @@ export interface Caller {
   dispatch(happening: Happening, options?: DispatchOptions): Promise<unknown>;
   /** Runs the children of a distributed Map to their end; nothing comes of a run that nobody waits for any more. */
   runMap(command: StartMapRun | RedriveMapRun, signal: AbortSignal): Promise<Happening | undefined>;
-  /** The results of its map run could not be written. */
-  failMap(mapRun: number): Promise<unknown>;
+  /** The results of its map run were written, or could not be. */
+  noteResults(mapRun: number, written: boolean): Promise<unknown>;
   /** Refuses or offers an activity's task; undefined where it waits for a worker now. */
   offer(task: StartTask): Promise<Failure | undefined>;
 }
@@ -111,7 +111,7 @@ export function makeCalls({ runTask, objects, onError }: CallsOptions): Calls {
     signal: AbortSignal,
   ): Promise<Happening> {
     const failure = await objects.write(bucket, files as readonly ResultFile[], signal);
-    if (failure) await caller.failMap(mapRun);
+    await caller.noteResults(mapRun, !failure);
     return failure ? { type: "resultsFailed", mapRun, ...failure } : { type: "resultsWritten", mapRun };
   }
 

@@ -55,7 +55,7 @@ export function runExpress(options: ExpressOptions): Promise<ExpressEnd> {
       execution,
       dispatch,
       runMap: () => Promise.reject(new Error("an Express execution has no distributed Map")),
-      failMap: () => Promise.resolve(),
+      noteResults: () => Promise.resolve(),
       offer: () =>
         Promise.resolve({ error: "States.Runtime", cause: "Express does not support activities." }),
     };

@@ -8,7 +8,7 @@ import type { Database } from "../../pg/database.ts";
 import type { Queues } from "../../queue/client/index.ts";
 import type { StartResult, Target } from "../contract.ts";
 import { findExecution } from "../store/executions.ts";
-import { failMapRun } from "../store/map-runs.ts";
+import { failMapRun, noteResults } from "../store/map-runs.ts";
 import { findActivity, readSecret } from "../store/resources.ts";
 import { taskKey } from "../state.ts";
 import { deriveToken } from "../token.ts";
@@ -183,7 +183,7 @@ function makeOutside(options: WorkerOptions, { engine, own, endings, clock, toke
           ? mapRuns.run(parent, command, signal)
           : mapRuns.redrive(parent, command, signal);
       },
-      failMap: (number) => failMapRun(database, held.id, number),
+      noteResults: (number, written) => (written ? noteResults : failMapRun)(database, held.id, number),
     };
   }
 

@@ -2,7 +2,15 @@
 // stands in the database, so that a process that takes the run over goes on where the dead one was. How many run at once
 // and how many may fail is read there too: both may be changed while the run runs.
 import { exceedsTolerance, historyFullCause } from "../../asl/index.ts";
-import type { ChildResult, Happening, RedriveMapRun, StartMapRun, Tolerance } from "../../asl/contract.ts";
+import type {
+  ChildResult,
+  Happening,
+  Json,
+  PendingChild,
+  RedriveMapRun,
+  StartMapRun,
+  Tolerance,
+} from "../../asl/contract.ts";
 import type { Waker } from "../../engine/wake.ts";
 import type { Sql } from "../../pg/contract.ts";
 import { nameOf } from "../token.ts";
@@ -44,11 +52,13 @@ export const mapRunKey = (arn: string): string => `${prefix}${arn}`;
 /** The runs that this process runs. */
 export const runningMapRuns = (waker: Waker): string[] => waker.asleep(prefix);
 
-const resultOf = (index: number, ended: Ended): ChildResult => ({
+const resultOf = (index: number, ended: Ended, input: Json | undefined): ChildResult => ({
   index,
   status: ended.status as ChildResult["status"],
   executionArn: ended.arn,
   name: ended.name,
+  ...(input === undefined ? {} : { input }),
+  redriveCount: ended.redriveCount,
   startMs: ended.startedAtMs,
   stopMs: ended.stoppedAtMs,
   ...(ended.output === null
@@ -58,6 +68,31 @@ const resultOf = (index: number, ended: Ended): ChildResult => ({
   ...(ended.cause === null ? {} : { cause: ended.cause }),
 });
 
+/** What a child is called, the same in each attempt to start it. */
+function namesOf(mapRunArn: string, index: number) {
+  const name = nameOf(`${mapRunArn}/${index}`);
+  // arn:…:mapRun:Machine/Label:UUID
+  const parts = mapRunArn.split(":");
+  const label = parts[6]!;
+  const scope = parts.slice(0, 5).join(":");
+  return {
+    name,
+    label,
+    machineArn: `${scope}:stateMachine:${label}`,
+    arn: `${scope}:execution:${label}:${name}`,
+  };
+}
+
+/** Those that never ran. */
+function pendingOf({ arn, inputs }: StartMapRun, children: readonly ChildResult[]): PendingChild[] {
+  const ran = new Set(children.map(({ index }) => index));
+  return inputs.flatMap((input, index) => {
+    if (ran.has(index)) return [];
+    const { name, arn: executionArn } = namesOf(arn, index);
+    return [{ executionArn, name, input }];
+  });
+}
+
 /** The child that runs one item, as it will stand in the database. */
 function childOf(
   parent: Parent,
@@ -65,14 +100,7 @@ function childOf(
   at: { runId: string; index: number; nowMs: number },
 ): NewRun {
   const { execution } = parent.state;
-  // The same child has the same name in each attempt to start it.
-  const name = nameOf(`${command.arn}/${at.index}`);
-  // arn:…:mapRun:Machine/Label:UUID
-  const parts = command.arn.split(":");
-  const label = parts[6]!;
-  const scope = parts.slice(0, 5).join(":");
-  const machineArn = `${scope}:stateMachine:${label}`;
-  const arn = `${scope}:execution:${label}:${name}`;
+  const { name, label, machineArn, arn } = namesOf(command.arn, at.index);
   const path = parent.processor === null ? [] : (JSON.parse(parent.processor) as string[]);
   return {
     arn,
@@ -150,7 +178,7 @@ export function makeMapRuns(options: MapRunOptions): MapRuns {
   /** The child's execution, begun or redriven where need be. */
   async function beginChild(work: Work, index: number, known: store.MapChild | undefined): Promise<string> {
     if (known?.status === "PENDING_REDRIVE" && !(await options.redrive(known.id)))
-      await store.leaveFailed(database, known.id);
+      await store.leaveEnded(database, known.id);
     if (known) return known.id;
     const child = childOf(work.parent, work.first!, { runId: work.control.id, index, nowMs: nowMs() });
     return (await begin(child)) ?? (await idOf(child.arn))!;
@@ -171,7 +199,7 @@ export function makeMapRuns(options: MapRunOptions): MapRuns {
         signal.throwIfAborted();
         const id = await beginChild(work, index, known.get(index));
         const ended = await waitEnd(id, signal);
-        results.push(resultOf(index, ended));
+        results.push(resultOf(index, ended, work.first?.inputs[index]));
         if (ended.status === "SUCCEEDED" || isOver()) return;
         failed++;
         if (isOver()) await stopChildren(runId);
@@ -212,7 +240,8 @@ export function makeMapRuns(options: MapRunOptions): MapRuns {
       const tolerance = toleranceOf(work.control);
       const isFailed = exceedsTolerance(tolerance, work.control.childCount, failed);
       await store.endMapRun(database, work.arn, isFailed ? "FAILED" : "SUCCEEDED");
-      return { type: "mapRunEnded", mapRun, children, tolerance };
+      const pending = isFailed && work.first ? { pending: pendingOf(work.first, children) } : {};
+      return { type: "mapRunEnded", mapRun, children, ...pending, tolerance };
     } catch (cause) {
       if (signal.reason !== "cancelled") throw cause;
       await abort({ arn: work.arn, id: work.control.id });

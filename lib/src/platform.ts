@@ -39,6 +39,7 @@ import { readyKey } from "./queue/client/context.ts";
 import { queueTarget } from "./queue/client/target.ts";
 import { refreshText, releaseText } from "./queue/store/settle.ts";
 import { queueAgenda } from "./queue/agenda.ts";
+import { makeStraySweep } from "./queue/strays.ts";
 import { applyRetention, moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
 import { makeLog, type Log } from "./engine/log.ts";
 import { workflowAgenda } from "./workflow/agenda.ts";
@@ -128,10 +129,11 @@ interface Parts {
   readonly notifier: Notifier;
   readonly log: Log;
   readonly processId: () => string;
+  readonly slots: SlotTable;
 }
 
 /** The rooms' clients, and what the clock, a death or a notification has them do. */
-function makeRooms({ database, waker, notifier, log, processId }: Parts) {
+function makeRooms({ database, waker, notifier, log, processId, slots }: Parts) {
   const shared = {
     database,
     waker,
@@ -139,8 +141,10 @@ function makeRooms({ database, waker, notifier, log, processId }: Parts) {
       for (const queueId of queueIds) notifier.notify("ready", String(queueId));
     },
     announceChange: (queueId: number) => notifier.notify("queue", String(queueId)),
+    trouble: () => aftermath.trouble(),
   };
   const complain = (cause: unknown) => log.warn({ cause }, "a sweep failed and will be tried again");
+  const sweepStrays = makeStraySweep({ context: shared, slots, processId, log });
   const due = makeDueClock({ move: () => moveDue(shared, queues.moves), onError: complain });
   const context: QueueContext = { ...shared, due };
   const queues = makeQueues(context);
@@ -168,9 +172,10 @@ function makeRooms({ database, waker, notifier, log, processId }: Parts) {
   async function lookForOrphans(): Promise<void> {
     await worker.sweepOrphans();
     await sweepOrphans(context);
+    await sweepStrays();
   }
 
-  const aftermath = makeAftermath(() => lookForOrphans().catch(complain));
+  const aftermath = makeAftermath({ look: lookForOrphans, onError: complain });
   database.onConnectionLost(aftermath.trouble);
 
   const chores = makeDueClock({
@@ -263,8 +268,7 @@ async function ownerOf(queues: Queues, { queue }: Labels): Promise<Responsible |
   return found?.owner ? { owner: found.owner, runbook: found.runbook } : undefined;
 }
 
-interface Place extends Pick<Parts, "database" | "log"> {
-  readonly slots: SlotTable;
+interface Place extends Pick<Parts, "database" | "log" | "slots"> {
   readonly rooms: ReturnType<typeof makeRooms>;
   readonly agenda: readonly Agendum[];
   readonly name: string;
@@ -282,7 +286,7 @@ function makePlace({ database, slots, log, rooms, agenda, name }: Place): Return
   return standing;
 }
 
-type Servants = Parts & Pick<Platform, "targets" | "queues" | "workflows">;
+type Servants = Omit<Parts, "slots"> & Pick<Platform, "targets" | "queues" | "workflows">;
 
 /** What goes on in the background of every process: the relay and operations. */
 function startServices({ database, targets, waker, log, processId, queues, workflows, notifier }: Servants) {
@@ -324,7 +328,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
   const slots = makeSlots();
   const notifier = makeNotifier(database);
   const processId = () => standing.processId();
-  const rooms = makeRooms({ database, waker, notifier, log, processId });
+  const rooms = makeRooms({ database, waker, notifier, log, processId, slots });
   const { context, queues, workflows, worker } = rooms;
   const ledger = startLedger({ database, waker, log, announce: addAll });
   const agenda = [...rooms.agenda, ...ledger.agenda];

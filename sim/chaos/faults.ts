@@ -136,13 +136,13 @@ export const faults: readonly Fault[] = [
     name: "a connection is lost before its commit",
     kind: "network",
     weight: 6,
-    strike: (stage, random) => random.pick(stage.orders.workers).wire.cutNext("before commit"),
+    strike: (stage, random) => void random.pick(stage.orders.workers).wire.cutNext("before commit"),
   },
   {
     name: "a connection is lost after its commit, before the answer",
     kind: "network",
     weight: 6,
-    strike: (stage, random) => random.pick(stage.orders.workers).wire.cutNext("after commit"),
+    strike: (stage, random) => void random.pick(stage.orders.workers).wire.cutNext("after commit"),
   },
   {
     name: "sessions are terminated",

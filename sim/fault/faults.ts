@@ -17,11 +17,11 @@ const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
 export const faults: readonly Fault[] = [
   {
     name: "a connection is lost before its commit",
-    strike: (world, random) => anyWire(world, random).cutNext("before commit"),
+    strike: (world, random) => void anyWire(world, random).cutNext("before commit"),
   },
   {
     name: "a connection is lost after its commit, before the answer",
-    strike: (world, random) => anyWire(world, random).cutNext("after commit"),
+    strike: (world, random) => void anyWire(world, random).cutNext("after commit"),
   },
   { name: "a process loses all its connections", strike: (world, random) => anyWire(world, random).reset() },
   {

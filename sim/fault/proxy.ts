@@ -2,8 +2,8 @@
 // see where a message ends, what commits, and what is a notification.
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
-/** What the wire does to the next commit: the server never sees it, or the client never hears of it. */
-export type Cut = "before commit" | "after commit";
+/** What the wire does to the next commit: the server never sees it, the client never hears of it, or is gone before it. */
+export type Cut = "before commit" | "after commit" | "late commit";
 
 export type Notifications = "pass" | "lost" | "doubled";
 
@@ -12,8 +12,10 @@ export interface Wire extends AsyncDisposable {
   /** How many statements or transactions the server has ended here. */
   readonly ended: number;
   notifications: Notifications;
-  /** Cuts the connection that commits next, before or after; answers once it is done. */
-  cutNext(cut: Cut): void;
+  /** Cuts the connection that commits next, or the next one that runs such a statement; resolves once one was found. */
+  cutNext(cut: Cut, statement?: RegExp): Promise<void>;
+  /** Has the server run the statements whose clients are gone. */
+  deliverLate(): void;
   /** Lets nothing through for a while, as a broken network does, and nobody is told. */
   partition(ms: number): void;
   /** Closes every connection at once. */
@@ -28,6 +30,8 @@ export interface Wire extends AsyncDisposable {
 
 const notification = "A".charCodeAt(0);
 const readyForQuery = "Z".charCodeAt(0);
+const bind = "B".charCodeAt(0);
+const sync = "S".charCodeAt(0);
 const idle = "I".charCodeAt(0);
 
 /** Splits a stream of PostgreSQL's messages (a type, a length, a body) into whole ones. */
@@ -60,17 +64,14 @@ export class Splitter {
   }
 }
 
-/** A statement that changes something by itself, or the commit of a transaction. Prepared statements are known by their kind of message only. */
-const changes = (message: Buffer): boolean => {
-  const type = String.fromCharCode(message[0]!);
-  if (type === "B" || type === "E") return true;
-  return (type === "Q" || type === "P") && /commit|insert|update|delete/i.test(message.toString("latin1"));
-};
-
 interface Line {
   readonly client: Socket;
   readonly server: Socket;
+  /** The texts of its prepared statements, by name. */
+  readonly prepared: Map<string, string>;
   cut: Cut | undefined;
+  /** What the server gets when the client is gone. */
+  readonly late: Buffer[];
   /** Answers to a client that shall perhaps not hear them. */
   withheld: Buffer[];
 }
@@ -80,16 +81,36 @@ function destroy({ client, server }: Line): void {
   server.destroy();
 }
 
+/** Changes something by itself, or ends a transaction. Of prepared statements any may: some call functions that do. */
+const changes = (text: string, message: Buffer): boolean =>
+  message[0] === bind || /commit|insert|update|delete/i.test(text);
+
+/** What the message runs; undefined where it runs nothing. */
+function textOf({ prepared }: Line, message: Buffer): string | undefined {
+  const type = String.fromCharCode(message[0]!);
+  if (!"QPB".includes(type)) return undefined;
+  const [first, second] = message.toString("latin1", 5).split("\0") as [string, string];
+  if (type === "P") prepared.set(first, second);
+  return { Q: first, P: undefined, B: prepared.get(second) }[type];
+}
+
 class FaultyWire {
   notifications: Notifications = "pass";
   ended = 0;
-  private pending: Cut | undefined;
+  private pending:
+    { readonly cut: Cut; readonly strikes: typeof changes; readonly struck: () => void } | undefined;
+  private late: Line[] = [];
   private refusedUntil = 0;
   private readonly lines = new Set<Line>();
   private partitionTimer: NodeJS.Timeout | undefined;
 
-  cutNext(cut: Cut): void {
-    this.pending = cut;
+  cutNext(cut: Cut, statement?: RegExp): Promise<void> {
+    const strikes: typeof changes = statement ? (text) => statement.test(text) : changes;
+    return new Promise((struck) => (this.pending = { cut, strikes, struck }));
+  }
+
+  deliverLate(): void {
+    for (const { server, late } of this.late.splice(0)) server.write(Buffer.concat(late));
   }
 
   partition(ms: number): void {
@@ -134,12 +155,13 @@ class FaultyWire {
 
   join(client: Socket, port: number): void {
     if (performance.now() < this.refusedUntil) return void client.destroy();
-    const line: Line = { client, server: connect(port, "127.0.0.1"), cut: undefined, withheld: [] };
+    const server = connect(port, "127.0.0.1");
+    const line: Line = { client, server, prepared: new Map(), cut: undefined, late: [], withheld: [] };
     const paused = this.partitioned;
     this.lines.add(line);
     const end = () => {
       this.lines.delete(line);
-      destroy(line);
+      if (!this.late.includes(line)) destroy(line);
     };
     for (const socket of [line.client, line.server]) {
       socket.setNoDelay(true);
@@ -155,13 +177,23 @@ class FaultyWire {
 
   private forward(line: Line, messages: readonly Buffer[]): void {
     for (const message of messages) {
-      if (this.pending !== undefined && changes(message)) {
-        line.cut = this.pending;
+      const text = textOf(line, message);
+      if (text !== undefined && this.pending?.strikes(text, message)) {
+        line.cut = this.pending.cut;
+        this.pending.struck();
         this.pending = undefined;
       }
       if (line.cut === "before commit") return destroy(line);
-      line.server.write(message);
+      if (line.cut === "late commit") this.keep(line, message);
+      else line.server.write(message);
     }
+  }
+
+  private keep(line: Line, message: Buffer): void {
+    line.late.push(message);
+    if (message[0] !== sync) return;
+    this.late.push(line);
+    line.client.destroy();
   }
 
   private backward(line: Line, messages: readonly Buffer[]): void {

@@ -8,17 +8,21 @@ export interface Taken {
   readonly untilMs: number | null;
 }
 
-const holder = `left join tuntas.process p on p.id = d.process_id and p.expires_at > tuntas.now()`;
+// Whoever asks does not have it, whatever is said: the answer of an earlier taking was lost, or it could not begin.
+const another = `p.id = d.process_id and p.id <> $2 and p.expires_at > tuntas.now()`;
 
 // A look first: an insert that changes nothing would still lock the row and write.
 const freeText = statement(
-  `select 1 from (select $1::text as name) n left join tuntas.duty d on d.name = n.name ${holder} where p.id is null`,
+  `select 1 from (select $1::text as name) n left join tuntas.duty d on d.name = n.name left join tuntas.process p on ${another}
+   where p.id is null`,
 );
 
-// Of a holder that somebody forgot without ending its duties nothing is known but that its lease is over.
+// Of a holder that somebody forgot without ending its duties nothing is known but that its lease is over; one that did not
+// know that it was one has done nothing since it became it.
 const takeText = statement(
   `with before as materialized (
-     select d.ended_at, o.heartbeat_at, exists (select from tuntas.process p where p.id = d.process_id and p.expires_at > tuntas.now()) as alive
+     select coalesce(d.ended_at, case when d.process_id = $2 then d.since end) as ended_at, o.heartbeat_at,
+       exists (select from tuntas.process p where ${another}) as alive
      from tuntas.duty d left join tuntas.process o on o.id = d.process_id where d.name = $1 for update of d
    ), taken as (
      insert into tuntas.duty as d (name, process_id, since) select $1, $2, tuntas.now() where not exists (select from before where alive)
@@ -30,9 +34,9 @@ const takeText = statement(
    from taken`,
 );
 
-/** Takes the duty where nobody alive has it; undefined where somebody has. */
+/** Takes the duty where nobody else alive has it; undefined where somebody has. */
 export async function takeDuty(sql: Sql, name: string, processId: string): Promise<Taken | undefined> {
-  if ((await sql.run(freeText, [name])).length === 0) return undefined;
+  if ((await sql.run(freeText, [name, processId])).length === 0) return undefined;
   return (await sql.run<Taken & {}>(takeText, [name, processId]))[0];
 }
 

@@ -130,10 +130,10 @@ export function startSampler(options: SamplerOptions): Sampler {
 
   const timer = setInterval(() => void queue(round), everyMs);
   timer.unref();
-  void safely(take);
+  void queue(take);
 
   return {
-    consider: () => safely(take),
+    consider: () => queue(take),
     round: () => queue(round),
     isOnDuty: () => watch !== undefined,
     async close() {

@@ -100,14 +100,18 @@ export interface OutboxRow extends Omit<Announcement, "target"> {
 const free = `(o.claimed_until is null or o.claimed_until <= tuntas.now()
   or not exists (select from tuntas.process p where p.id = o.claimed_by and p.expires_at > tuntas.now()))`;
 
+// A relay has one batch of a target on its way, and claims the next when all of it is written: what it is said to have
+// itself is what a claim took whose answer was lost, or what could not be written.
+const freeToIt = `(o.claimed_by = $4::bigint or ${free})`;
+
 const claim = statement(
   `with kept as materialized (
      select distinct o.key from tuntas.outbox o
      where o.target_kind = $1 and o.target_name = $2 and o.parked_at is null and (o.claimed_until is not null or o.failure_code is not null)
-       and o.key is not null and (not ${free} or o.due_at > tuntas.now())
+       and o.key is not null and (not ${freeToIt} or o.due_at > tuntas.now())
    ), picked as materialized (
      select o.id from tuntas.outbox o
-     where o.target_kind = $1 and o.target_name = $2 and o.parked_at is null and o.due_at <= tuntas.now() and ${free}
+     where o.target_kind = $1 and o.target_name = $2 and o.parked_at is null and o.due_at <= tuntas.now() and ${freeToIt}
        and (o.key is null or o.key <> all(array(select key from kept)))
      order by o.id limit $3
    ), taken as (
@@ -124,7 +128,7 @@ export interface ClaimOptions {
   readonly leaseMs: number;
 }
 
-/** Claims the target's next rows, in order; the target must be locked. */
+/** Claims the target's next rows, in order; the target must be locked, and what the owner claimed before be written. */
 export function claimRows(
   tx: Runner,
   { kind, name }: TargetName,

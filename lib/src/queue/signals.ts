@@ -27,7 +27,7 @@ export const queueSignals = signals({
   "queue.purged": { meaning: "A queue was emptied.", fields: { queueId: queue, count } },
   "queue.promoted": { meaning: "Delays or visibility timeouts ended.", fields: { queueId: queue, count } },
   "queue.released": {
-    meaning: "What a dead process held is ready again.",
+    meaning: "What a dead process held, or a live one without knowing of it, is ready again.",
     fields: { queueId: queue, count },
   },
   "queue.moved": {

@@ -1,15 +1,16 @@
 // What happens to a queue's messages by the clock or by somebody's death, whichever process notices it first.
+import type { Tx } from "../pg/contract.ts";
 import type { QueueContext } from "./client/context.ts";
 import { wakeQueues } from "./client/context.ts";
 import type { Moves } from "./client/moves.ts";
 import { queueSignals } from "./signals.ts";
 import { nextDueMs, promoteDue } from "./store/claim.ts";
-import { refreshGroups, releaseOwned, settleFifo, type Owned } from "./store/settle.ts";
+import { refreshGroups, releaseOwners, settleFifo, type Moved } from "./store/settle.ts";
 import { findOrphans, forgetExpired, removeExpired, removeProcesses } from "./store/sweep.ts";
 
 const batch = 500;
 
-type Shared = Omit<QueueContext, "due">;
+export type Shared = Omit<QueueContext, "due">;
 
 /** Moves what is due to ready, batch by batch; answers in how many ms the next is due (null: nothing waits). */
 export async function moveDue(context: Shared, moves: Pick<Moves, "step">): Promise<number | null> {
@@ -26,27 +27,28 @@ export async function moveDue(context: Shared, moves: Pick<Moves, "step">): Prom
   return moveMs === null ? dueMs : Math.min(moveMs, dueMs ?? Infinity);
 }
 
-/** Makes ready all that these processes hold. */
-export async function release(context: Shared, owned: Owned): Promise<void> {
-  for (;;) {
-    const moved = await settleFifo(context.database, (tx) => releaseOwned(tx, owned, batch));
-    wakeQueues(
-      context,
-      moved.map((row) => row.queueId),
-    );
-    for (const queueId of new Set(moved.map((row) => row.queueId))) {
-      queueSignals.publish("queue.released", {
-        queueId,
-        count: moved.filter((row) => row.queueId === queueId).length,
-      });
-    }
-    if (moved.length === 0) return;
+/** Has messages made ready, and tells of it; answers how many they were. */
+export async function makeReady(
+  context: Shared,
+  settle: (tx: Tx) => Promise<readonly Moved[]>,
+): Promise<number> {
+  const moved = await settleFifo(context.database, settle);
+  wakeQueues(
+    context,
+    moved.map((row) => row.queueId),
+  );
+  for (const queueId of new Set(moved.map((row) => row.queueId))) {
+    queueSignals.publish("queue.released", {
+      queueId,
+      count: moved.filter((row) => row.queueId === queueId).length,
+    });
   }
+  return moved.length;
 }
 
 /** Makes ready what dead processes held, then forgets them. */
 export async function takeOver(context: Shared, processIds: readonly string[]): Promise<void> {
-  await release(context, { ownerIds: processIds });
+  while ((await makeReady(context, (tx) => releaseOwners(tx, processIds, batch))) > 0);
   await removeProcesses(context.database, processIds);
 }
 

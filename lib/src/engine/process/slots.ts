@@ -22,6 +22,19 @@ export const viewSlots = (shared: SharedArrayBuffer): SlotView => ({
   names: new BigInt64Array(shared, stateBytes + slotsMax * 8, slotsMax * 3),
 });
 
+/** The claim by which a message is held. */
+export interface HeldClaim {
+  readonly queueId: string;
+  readonly id: string;
+  readonly fence: string;
+}
+
+const claimIn = (names: BigInt64Array, slot: number): HeldClaim => ({
+  queueId: String(names[slot * 3]),
+  id: String(names[slot * 3 + 1]),
+  fence: String(names[slot * 3 + 2]),
+});
+
 /** The same instant in every thread of this process, in ms. */
 export const threadNow = (): number => performance.timeOrigin + performance.now();
 
@@ -36,6 +49,8 @@ export interface SlotTable {
   /** Frees the slot; false where the thread has given the message back. */
   free(slot: number): boolean;
   readonly used: () => number;
+  /** Every message that this process knows that it holds. */
+  held(): HeldClaim[];
 }
 
 export function makeSlots(): SlotTable {
@@ -47,6 +62,12 @@ export function makeSlots(): SlotTable {
     shared,
     pulse: () => void Atomics.add(states, 0, 1),
     used: () => slotsMax - free.length,
+    held() {
+      const claims: HeldClaim[] = [];
+      for (let slot = 0; slot < slotsMax; slot++)
+        if (Atomics.load(states, headerInts + slot) !== slotState.free) claims.push(claimIn(names, slot));
+      return claims;
+    },
     take(queueId, id, fence) {
       const slot = free.pop();
       if (slot === undefined) return undefined;
@@ -72,10 +93,7 @@ export function makeSlots(): SlotTable {
 /** The pulse counter, as the thread reads it. */
 export const readPulse = ({ states }: SlotView): number => Atomics.load(states, 0);
 
-export interface Stuck {
-  readonly queueId: string;
-  readonly id: string;
-  readonly fence: string;
+export interface Stuck extends HeldClaim {
   /** Whether its attempt had begun (and is past its timeout). */
   readonly begun: boolean;
 }
@@ -89,10 +107,7 @@ export function reclaimStuck({ states, deadlines, names }: SlotView): Stuck[] {
     const overdue = state === slotState.running && deadlines[slot]! < now;
     if (state !== slotState.buffered && !overdue) continue;
     if (Atomics.compareExchange(states, headerInts + slot, state, slotState.released) !== state) continue;
-    const [queueId, id, fence] = [names[slot * 3]!, names[slot * 3 + 1]!, names[slot * 3 + 2]!].map(
-      String,
-    ) as [string, string, string];
-    stuck.push({ queueId, id, fence, begun: overdue });
+    stuck.push({ ...claimIn(names, slot), begun: overdue });
   }
   return stuck;
 }

@@ -174,7 +174,10 @@ test("G-11 several relays share the work: each row once, each key in order", asy
     await sleep(1);
     got.push({ key: key!, n: Number(payload) });
   };
-  for (let n = 0; n < 3; n++) relay("shared", { deliver });
+  for (let n = 0; n < 3; n++) {
+    const { processId } = await kit.another();
+    relay("shared", { deliver }, { owner: processId });
+  }
   for (let round = 0; round < 10; round++) {
     const rows = Array.from({ length: 60 }, (_, index) => ({
       target: to("shared"),

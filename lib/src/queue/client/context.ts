@@ -11,6 +11,8 @@ export interface QueueContext {
   readonly announce: (queueIds: Iterable<number>) => void;
   /** Tells the other processes, soon, that a queue's settings changed. */
   readonly announceChange: (queueId: number) => void;
+  /** Something failed, after which this process may hold messages that it does not know of: it looks for them soon. */
+  readonly trouble: () => void;
 }
 
 /**

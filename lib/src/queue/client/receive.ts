@@ -2,6 +2,7 @@
 // come together share one claim. A long poll returns at once when anything is there, and wakes within milliseconds.
 import { coalescer, type Coalescer } from "../../core/coalesce.ts";
 import { makeBell } from "../../engine/wake.ts";
+import type { Tx } from "../../pg/contract.ts";
 import type { HeldMessage, QueueRecord } from "../contract.ts";
 import { queueErrors } from "../contract.ts";
 import { queueSignals } from "../signals.ts";
@@ -99,6 +100,18 @@ export function makeClaimer(context: QueueContext, queueId: number) {
   };
 }
 
+/** Claims under an attempt id. Both are committed or neither: it is for the answer that was lost that a caller has one. */
+async function claimAttempt(
+  tx: Tx,
+  request: Omit<ClaimRequest, "from">,
+  attemptId: string,
+): Promise<Claimed> {
+  const claimed = await claimFifoMessages(tx, request);
+  const [first] = claimed.messages;
+  if (first) await rememberAttempt(tx, request.queueId, attemptId, first.fence);
+  return claimed;
+}
+
 export function makeReceiver(context: QueueContext, catalog: Pick<Catalog, "find">): Receiver {
   const { database, waker, due } = context;
   const claims = new Map<string, Coalescer<Ask, HeldMessage[]>>();
@@ -131,12 +144,12 @@ export function makeReceiver(context: QueueContext, catalog: Pick<Catalog, "find
       if (again.length > 0) return again;
     }
     const asked = { queueId: queue.id, count: countMax, ownerId: null, visibilitySeconds };
-    const claimed = await claimFifoMessages(database, asked);
-    const { messages } = claimed;
-    if (attemptId !== undefined && messages[0])
-      await rememberAttempt(database, queue.id, attemptId, messages[0].fence);
+    const claimed =
+      attemptId === undefined
+        ? await claimFifoMessages(database, asked)
+        : await database.transaction((tx) => claimAttempt(tx, asked, attemptId));
     tellClaimed(context, queue.id, claimed);
-    return messages;
+    return claimed.messages;
   }
 
   /** A queue that was deleted meanwhile, or made anew, has nothing for whoever waits at the old one. */

@@ -7,7 +7,7 @@ import { defaultScope } from "../contract.ts";
 import { ask, freshName } from "../worker/worker.fixture.ts";
 import { claimMessages, fromTheStart } from "./claim.ts";
 import { insertMessages } from "./send.ts";
-import { loosenClaims, releaseOwned, settleDone, settleQuarantine, settleRetry } from "./settle.ts";
+import { loosenClaims, releaseOwners, settleDone, settleQuarantine, settleRetry } from "./settle.ts";
 
 let kit: TestPlatform;
 beforeAll(async () => void (kit = await testPlatform()));
@@ -141,8 +141,8 @@ test("what a dead owner held in bundles and by itself is ready again, once, with
   await loosenClaims(database, held.slice(1, 2));
   await claim(queue, 10);
   const released = [
-    ...(await releaseOwned(database, { ownerIds: [owner] }, 500)),
-    ...(await releaseOwned(database, { ownerIds: [owner] }, 500)),
+    ...(await releaseOwners(database, [owner], 500)),
+    ...(await releaseOwners(database, [owner], 500)),
   ];
   expect(released).toHaveLength(19);
   expect(await counts(queue)).toEqual({ ready: 19, inFlight: 10, delayed: 0 });

@@ -32,7 +32,7 @@ export interface Ended extends Claim {
   readonly failure: Failure;
 }
 
-interface Moved extends Row {
+export interface Moved extends Row {
   readonly id: string;
   readonly queueId: number;
   readonly groupId: string | null;
@@ -295,17 +295,15 @@ const isFifo = statement(`select id as "queueId" from tuntas.queue where fifo an
 export const fifoAmong = async (sql: Runner, queueIds: readonly number[]): Promise<Set<number>> =>
   new Set((await sql.run<{ queueId: number }>(isFifo, [queueIds])).map((row) => row.queueId));
 
-// What an owner held that is dead, or does not know of it, is ready again. Skip what somebody settles at this moment.
+// What dead owners held is ready again. Skip what somebody settles at this moment: it is not theirs any more.
 const release = statement(
   `with loose as (
      delete from tuntas.in_flight f where ctid = any(array(
-       select f.ctid from tuntas.in_flight f where f.owner_id = any($1::bigint[]) and ($3::int is null or f.queue_id = $3)
-       limit $2 for update skip locked))
+       select f.ctid from tuntas.in_flight f where f.owner_id = any($1::bigint[]) limit $2 for update skip locked))
      returning ${place("f")}
    ), bundles as (
      delete from tuntas.bundle where ctid = any(array(
-       select b.ctid from tuntas.bundle b where b.owner_id = any($1::bigint[]) and ($3::int is null or b.queue_id = $3)
-       limit 10 for update skip locked))
+       select b.ctid from tuntas.bundle b where b.owner_id = any($1::bigint[]) limit 10 for update skip locked))
      returning *
    ), gone as materialized (
      select * from loose union all
@@ -317,15 +315,9 @@ const release = statement(
    ${moved}`,
 );
 
-/** Whose messages: of all queues, where none is named. */
-export interface Owned {
-  readonly ownerIds: readonly string[];
-  readonly queueId?: number;
-}
-
-/** Makes ready what these processes hold, up to `count` messages and ten bundles. */
-export const releaseOwned = (sql: Runner, { ownerIds, queueId }: Owned, count: number): Promise<Moved[]> =>
-  sql.run<Moved>(release, [ownerIds, count, queueId ?? null]);
+/** Makes ready what these dead processes held, up to `count` messages and ten bundles. */
+export const releaseOwners = (sql: Runner, ownerIds: readonly string[], count: number): Promise<Moved[]> =>
+  sql.run<Moved>(release, [ownerIds, count]);
 
 const loosen = statement(
   `insert into tuntas.in_flight (id, queue_id, group_id, turn, receives, sent_at, first_received_at, source_queue_id,

@@ -1,6 +1,7 @@
 // What nobody asked for: rows of the dead, and rows whose time is over.
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import type { Claim } from "../contract.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
 
@@ -12,6 +13,19 @@ const orphans = statement(
 /** Owners of messages in flight that have no row. */
 export const findOrphans = async (sql: Runner): Promise<string[]> =>
   (await sql.run<{ id: string }>(orphans)).map((row) => row.id);
+
+const strays = statement(
+  `select queue_id as "queueId", id::text, fence::text from tuntas.held
+   where owner_id = $1 and (fence <> all($2::bigint[]) or id <> all($3::bigint[]))`,
+);
+
+/** The claims of this owner beside those that it knows of. */
+export const findStrays = (
+  sql: Runner,
+  ownerId: string,
+  known: readonly { readonly id: string; readonly fence: string }[],
+): Promise<Claim[]> =>
+  sql.run<Claim & {}>(strays, [ownerId, known.map(({ fence }) => fence), known.map(({ id }) => id)]);
 
 const removeDead = statement(
   `delete from tuntas.process p where id = any($1::bigint[])

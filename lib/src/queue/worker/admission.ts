@@ -20,6 +20,8 @@ export interface AdmissionDeps {
   readonly queue: QueueRecord;
   /** Ends a message whose work was done before. Never rejects. */
   readonly endDuplicate: (item: Taken) => Promise<void>;
+  /** Tells that a message is left in flight, which could not be given back. */
+  readonly trouble: () => void;
 }
 
 export interface Admission {
@@ -38,7 +40,8 @@ export function makeAdmission(deps: AdmissionDeps): Admission {
   async function putBack(held: HeldMessage, delayMs: number): Promise<void> {
     await settler.retry({ ...held, delayMs }, queue.fifo).catch((cause: unknown) => {
       const fields = { cause, queue: queue.name, messageId: held.messageId };
-      log.error(fields, "could not give a message back; it comes back when this process ends");
+      log.error(fields, "could not give a message back; it will come back");
+      deps.trouble();
     });
   }
 

@@ -36,6 +36,8 @@ export interface AttemptDeps {
   readonly policy: SettlePolicy;
   /** Wakes whoever waits for messages of this queue. */
   readonly wake: () => void;
+  /** Tells that a message is left in flight, whose outcome could not be written. */
+  readonly trouble: () => void;
 }
 
 /** Whoever runs attempts hears of each twice, once each. */
@@ -164,12 +166,11 @@ export class Attempt {
     const { deps, item } = this;
     void write()
       .catch((cause: unknown) => settleFailed(deps, item, cause))
-      .catch((cause: unknown) =>
-        deps.log.error(
-          { cause, queue: deps.queue.name, messageId: item.held.messageId },
-          "could not write an outcome; the message will come back",
-        ),
-      )
+      .catch((cause: unknown) => {
+        const fields = { cause, queue: deps.queue.name, messageId: item.held.messageId };
+        deps.log.error(fields, "could not write an outcome; the message will come back");
+        deps.trouble();
+      })
       .finally(() => this.settle());
   }
 

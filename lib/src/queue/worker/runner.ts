@@ -12,7 +12,6 @@ import type { WorkerDefinition } from "../declaration.ts";
 import { backoffOf } from "../declaration.ts";
 import { duplicate } from "../../core/outcome.ts";
 import { claimCapped, claimFifoMessages } from "../store/claim.ts";
-import * as sweep from "../sweep.ts";
 import { elsewhereMs, makeAdmission } from "./admission.ts";
 import { Attempt, settleOutcome, type AttemptDeps, type AttemptOwner } from "./attempt.ts";
 import { makeDeadline } from "./deadline.ts";
@@ -50,7 +49,6 @@ export const concurrencyDefault = 16;
 const claimMax = 500;
 // A notification wakes it, or the heartbeat, which looks once a second; after a claim that failed nobody might.
 const [idleMs, afterErrorMs] = [60_000, 1000];
-const doubtLastsMs = 15_000;
 
 const attemptDepsOf = (deps: RunnerDeps, worker: WorkerDefinition, queue: QueueRecord): AttemptDeps => ({
   ...deps,
@@ -60,6 +58,7 @@ const attemptDepsOf = (deps: RunnerDeps, worker: WorkerDefinition, queue: QueueR
   timeoutMs: toMs(worker.options.timeout),
   policy: { backoff: backoffOf(worker.options), poison: worker.queue.options.poison ?? "exhaust" },
   wake: () => wakeQueues(deps.context, [queue.id]),
+  trouble: deps.context.trouble,
 });
 
 export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: QueueRecord): Runner {
@@ -78,8 +77,6 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   let arriving = 0;
   let settling = 0;
   let losses = 0;
-  /** When a claim failed, which may have taken place all the same. */
-  let doubtSinceMs: number | undefined;
   let roomBell: (() => void) | undefined;
   let loop: Promise<void> | undefined;
   const idlers: (() => void)[] = [];
@@ -109,21 +106,8 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     return claimed.messages;
   }
 
-  /**
-   * Makes ready what this process holds by a claim whose answer was lost: nobody here knows of it, and its owner lives, so
-   * nobody else takes it over. Only while nothing else is held, which is told from it by that alone.
-   */
-  async function settleDoubt(): Promise<void> {
-    if (doubtSinceMs === undefined || !isDrained() || buffer.length > 0) return;
-    // A statement whose connection was cut may still commit for a while.
-    const isOver = performance.now() - doubtSinceMs > doubtLastsMs;
-    await sweep.release(context, { ownerIds: [deps.processId()], queueId: queue.id });
-    if (isOver) doubtSinceMs = undefined;
-  }
-
   /** One round: claims what there is room for; answers whether as many came, so that there may be more. */
   async function tick(): Promise<boolean> {
-    await settleDoubt();
     const count = Math.min(claimMax, pace.target() - held());
     if (count <= 0) return false;
     const messages = await claimSome(count);
@@ -143,11 +127,12 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
       }
       const more = await tick().catch((cause: unknown) => {
         log.warn({ cause, queue: queue.name }, "could not claim; will try again");
-        doubtSinceMs = performance.now();
-        return false;
+        // It may have taken place all the same.
+        context.trouble();
+        return undefined;
       });
       // Fewer than asked for is all that there was: what comes now rings.
-      if (!more && !stopping) await bell.wait(doubtSinceMs === undefined ? idleMs : afterErrorMs);
+      if (more !== true && !stopping) await bell.wait(more === false ? idleMs : afterErrorMs);
     }
   }
 
@@ -165,12 +150,11 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
 
   /** Ends a message whose work was done before. */
   async function endDuplicate(item: Taken): Promise<void> {
-    await settleOutcome(attemptDeps, item, duplicate, 0).catch((cause: unknown) =>
-      log.error(
-        { cause, queue: queue.name, messageId: item.held.messageId },
-        "could not acknowledge a duplicate",
-      ),
-    );
+    await settleOutcome(attemptDeps, item, duplicate, 0).catch((cause: unknown) => {
+      const fields = { cause, queue: queue.name, messageId: item.held.messageId };
+      log.error(fields, "could not acknowledge a duplicate; it will come back");
+      context.trouble();
+    });
     release(item);
   }
 

@@ -73,7 +73,7 @@ export function makeActivities(
       const call = await calls.claimActivityTask(database, arn, processId());
       if (!call) return undefined;
       const task = await handOut(call, workerName).catch(async (cause: unknown) => {
-        await calls.releaseCall(database, call);
+        await calls.releaseCall(database, call, processId());
         throw cause;
       });
       if (task) return task;

@@ -91,12 +91,15 @@ export async function claimActivityTask(sql: Runner, arn: string, owner: string)
 }
 
 const release = statement(
-  `update tuntas.workflow_call set owner_id = null where execution_id = $1 and key = $2 and not started`,
+  `update tuntas.workflow_call set owner_id = null where execution_id = $1 and key = $2 and owner_id = $3 and not started`,
 );
 
-/** Offers an activity's task again that could not be handed out. */
-export const releaseCall = (sql: Runner, { executionId, key }: Pick<Call, "executionId" | "key">) =>
-  sql.run(release, [executionId, key]);
+/** Offers an activity's task again that was not handed out. */
+export const releaseCall = (
+  sql: Runner,
+  { executionId, key }: Pick<Call, "executionId" | "key">,
+  owner: string,
+) => sql.run(release, [executionId, key, owner]);
 
 const adopt = statement(
   `update tuntas.workflow_call c set owner_id = case when activity_arn is null and pool is null then $2::bigint end
@@ -106,14 +109,19 @@ const adopt = statement(
 
 /** Makes the calls of dead processes the new owner's; an activity's task is offered again. */
 export const adoptCalls = (sql: Runner, dead: readonly string[], owner: string) =>
-  sql.run<Call & { activity: string | null; pool: string | null }>(adopt, [dead, owner]);
+  sql.run<OwnedCall & { pool: string | null }>(adopt, [dead, owner]);
 
 const owned = statement(
-  `select ${columns} from tuntas.workflow_call c where owner_id = $1 and activity_arn is null`,
+  `select ${columns}, c.activity_arn as activity from tuntas.workflow_call c where owner_id = $1`,
 );
 
-/** What this process is said to be calling. */
-export const listOwnCalls = (sql: Runner, owner: string) => sql.run<Call>(owned, [owner]);
+/** A call, and whose work it is where workers of an activity do it. */
+export interface OwnedCall extends Call {
+  readonly activity: string | null;
+}
+
+/** What this process is said to be calling, or to be handing out. */
+export const listOwnCalls = (sql: Runner, owner: string) => sql.run<OwnedCall & {}>(owned, [owner]);
 
 const orphans = statement(
   `select distinct c.owner_id::text as id from tuntas.workflow_call c

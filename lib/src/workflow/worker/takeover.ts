@@ -1,5 +1,6 @@
 // Going on with what processes that died were about, and with what a lost answer left begun by nobody.
 import type { Command, StartTask } from "../../asl/contract.ts";
+import { makeTwice } from "../../engine/aftermath.ts";
 import type { Waker } from "../../engine/wake.ts";
 import type { Database } from "../../pg/database.ts";
 import { workflowSignals } from "../signals.ts";
@@ -27,7 +28,9 @@ export interface Takeover {
 }
 
 const isOwnKey = (key: string): boolean => key.startsWith("own:");
-const nameOf = ({ executionId, key }: { executionId: string; key: string }) => `${executionId}/${key}`;
+
+type Running = Pick<store.Call, "executionId" | "key">;
+const nameOf = ({ executionId, key }: Running) => `${executionId}/${key}`;
 
 export function makeTakeover(parts: TakeoverParts): Takeover {
   const { database, engine, calls, own, processId } = parts;
@@ -56,26 +59,31 @@ export function makeTakeover(parts: TakeoverParts): Takeover {
     while ((await adopt(processIds)) > 0);
   }
 
-  let missed = new Set<string>();
-  let strayed = new Set<string>();
+  const missedTwice = makeTwice<store.OwnedCall>(nameOf);
+  const strayedTwice = makeTwice<Running>(nameOf);
+
+  const isBegun = ({ executionId, key }: store.Call): boolean =>
+    isOwnKey(key) ? own.holds(executionId, key) : calls.has(executionId, key);
+
+  /** To hand out an activity's task takes a moment; one that is slower finds that another worker has it. */
+  async function offerAgain(call: store.Call, activity: string): Promise<void> {
+    await store.releaseCall(database, call, processId());
+    parts.waker.wake(parts.activityKey(activity));
+  }
 
   /**
-   * A commit whose answer was lost left calls that nobody began: what is missing twice in a row is begun. What runs here
-   * without a row, twice in a row, was ended by another process.
+   * A commit whose answer was lost left calls that nobody began: what is missing twice in a row is begun, or offered to
+   * workers again. What runs here without a row, twice in a row, was ended by another process.
    */
   async function compareOwned(): Promise<void> {
     const owned = await store.listOwnCalls(database, processId());
     const known = new Set(owned.map(nameOf));
-    const isBegun = ({ executionId, key }: store.Call) =>
-      isOwnKey(key) ? own.holds(executionId, key) : calls.has(executionId, key);
-    const missing = owned.filter((call) => !isBegun(call));
-    const again = missing.filter((call) => missed.has(nameOf(call)));
-    missed = new Set(missing.map(nameOf));
-    for (const call of again) await resume(call);
-    const stray = own.running().filter((each) => !known.has(nameOf(each)));
-    for (const { executionId, key } of stray)
-      if (strayed.has(nameOf({ executionId, key }))) own.cancel(executionId, key);
-    strayed = new Set(stray.map(nameOf));
+    for (const call of missedTwice(owned.filter((each) => !isBegun(each)))) {
+      if (call.activity === null) await resume(call);
+      else await offerAgain(call, call.activity);
+    }
+    const strays = own.running().filter((each) => !known.has(nameOf(each)));
+    for (const { executionId, key } of strayedTwice(strays)) own.cancel(executionId, key);
   }
 
   return {

@@ -211,8 +211,8 @@ export type Wait =
       /** Parameters of the reads to come; the first is under way. */
       readonly pending: readonly JsonObject[];
       readonly items: readonly Json[];
-      /** Columns of an inventory's files, once its manifest was read. */
-      readonly headers?: readonly string[];
+      /** Set once what was read first has named the files: how they are to be read. */
+      readonly files?: ReaderFiles;
     }
   | ({ readonly for: "mapRun"; readonly mapRun: number } & MapRun)
   | ({
@@ -222,6 +222,11 @@ export type Wait =
       /** Why the run failed: its results are written all the same. */
       readonly failure?: Failure;
     } & MapRun);
+
+/** Files that a manifest or a listing named; an inventory's are CSV with these columns. */
+export interface ReaderFiles {
+  readonly headers?: readonly string[];
+}
 
 /** What a branch knows of a map run whose children have begun. */
 export interface MapRun {

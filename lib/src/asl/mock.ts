@@ -26,10 +26,23 @@ export function checkMock(spec: StateSpec, mock: Mock | undefined): void {
       "TestState API does not support Map or Parallel states. Supported state types include: [Task, Wait, Pass, Succeed, Fail, Choice]",
     );
   }
-  if (!mock) return;
+  if (!mock) return checkUnmocked(spec);
+  if (mock.result !== undefined && mock.errorOutput !== undefined)
+    refuse("A test mock should have only one of the following fields: [result, errorOutput].");
   if (!isContainer && spec.type !== "Task")
     refuse(`State type '${spec.type}' is not supported when a mock is specified`);
   if (mock.result !== undefined) checkResult(spec, parse(mock.result), mock.fieldValidationMode ?? "STRICT");
+}
+
+/** Nobody answers a token or tells of a job's end while one state is tested. */
+function checkUnmocked({ type, resource }: StateSpec): void {
+  if (type !== "Task") return;
+  const { kind, pattern } = resourceOf(resource!);
+  if (kind !== "activity" && pattern === "requestResponse") return;
+  throw new TestStateError(
+    "InvalidDefinition",
+    "TestState API does not support Activity tasks, .sync or .waitForTaskToken service integration patterns unless a mock is specified",
+  );
 }
 
 function parse(text: string): Json {

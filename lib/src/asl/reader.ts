@@ -1,4 +1,4 @@
-// Items out of the text that an ItemReader fetched: JSON, JSON Lines, CSV, and the manifest of an S3 inventory.
+// Items out of the text that an ItemReader fetched: JSON, JSON Lines, CSV; and the files that manifests name.
 import type { Json, JsonObject } from "./contract.ts";
 import { StateFailure } from "./failure.ts";
 import { readJson } from "./limits.ts";
@@ -123,6 +123,19 @@ export function manifestFiles(body: string): readonly JsonObject[] {
     throw readerFailure("The manifest lists no files.");
   return (manifest.files as readonly JsonObject[]).map((file) => ({ Bucket: bucket, Key: file.key ?? "" }));
 }
+
+/** The files of a manifest that Athena's UNLOAD writes: a line with an S3 URI for each. */
+export const athenaFiles = (body: string): readonly JsonObject[] =>
+  body
+    .split(/\r?\n/)
+    .map((line) => line.trim().replace(/^"(.*)"$/, "$1"))
+    .filter((line) => line !== "")
+    .map((uri) => {
+      const [, Bucket, Key] = /^s3:\/\/([^/]+)\/(.+)$/.exec(uri) ?? [];
+      if (Bucket === undefined || Key === undefined)
+        throw readerFailure(`The manifest names no S3 object: ${uri.slice(0, 200)}`);
+      return { Bucket, Key };
+    });
 
 /** The columns of an inventory file, which has no header row. */
 export const manifestHeaders = (body: string): readonly string[] =>

@@ -1,14 +1,21 @@
 // Map: over an array in the state's input inside this execution, or as a map run of child executions, whose items may
 // come from a reader and whose results may go to a writer.
 import { unexpectedType } from "../choice.ts";
-import type { Event, Failure, Json, JsonObject, MapRun, Tolerance, Wait } from "../contract.ts";
+import type { Event, Failure, Json, JsonObject, MapRun, ReaderFiles, Tolerance, Wait } from "../contract.ts";
 import { queryFailure, runtimeFailure, StateFailure } from "../failure.ts";
 import { asking, effectiveInput, leaveWithResult } from "../flow.ts";
 import { type Batch, batches, type BatchSizes, exceedsTolerance } from "../map-run.ts";
 import type { ItemReader, MapSpec } from "../parse.ts";
 import { isObject } from "../path/evaluate.ts";
 import { type Asking, valueOf } from "../query/query.ts";
-import { manifestFiles, manifestHeaders, parseItems, parseJson, readerFailure } from "../reader.ts";
+import {
+  athenaFiles,
+  manifestFiles,
+  manifestHeaders,
+  parseItems,
+  parseJson,
+  readerFailure,
+} from "../reader.ts";
 import { previewed, resultFiles } from "./results.ts";
 import { emit, keepMapRun, type Place, scopeOf, serial, setWait, type Visit } from "../run.ts";
 import { integerOf, numberOf } from "../settings.ts";
@@ -74,20 +81,18 @@ function* startReading(visit: Visit, input: Json): Asking<void> {
   yield* maxItemsOf(visit);
   const parameters = yield* valueOf(reader!.parameters, scopeOf(visit, input));
   const mapRunArn = beginMapRun(visit);
-  read(visit, { mapRunArn, pending: [parameters as JsonObject], items: [] }, reader!.resource);
+  read(visit, { mapRunArn, pending: [parameters as JsonObject], items: [] }, reader!);
 }
 
-interface Reading {
-  readonly mapRunArn: string;
-  readonly pending: readonly JsonObject[];
-  readonly items: readonly Json[];
-  readonly headers?: readonly string[];
-}
+type Reading = Omit<Extract<Wait, { for: "items" }>, "for" | "reader">;
 
-function read(place: Place, reading: Reading, resource: string): void {
+/** Files that were named are objects, however they were found. */
+function read(place: Place, reading: Reading, { resource }: ItemReader): void {
   const { run, branch } = place;
   const reader = serial(run);
-  run.commands.push({ type: "readItems", reader, resource, parameters: reading.pending[0]! });
+  const parameters = reading.pending[0]!;
+  const of = reading.files ? resource.replace(/:listObjectsV2$/, ":getObject") : resource;
+  run.commands.push({ type: "readItems", reader, resource: of, parameters });
   setWait(branch, { for: "items", reader, ...reading });
 }
 
@@ -231,27 +236,47 @@ const failureOf = ({ error, cause }: Failure, fallback: string): Failure => ({
 
 function* itemsRead(visit: Visit, body: string): Asking<void> {
   const { branch, spec } = visit;
-  const { reader } = spec.map!;
-  const { mapRunArn, ...wait } = branch.wait as Extract<typeof branch.wait, { for: "items" }>;
-  if (reader!.inputType === "MANIFEST" && !wait.headers) {
-    const reading = { mapRunArn, pending: manifestFiles(body), items: [], headers: manifestHeaders(body) };
-    return read(visit, reading, reader!.resource);
-  }
-  const items = [...wait.items, ...parseBody(body, reader!, wait.headers)];
+  const reader = spec.map!.reader!;
+  const {
+    for: _for,
+    reader: _number,
+    ...wait
+  } = branch.wait as Extract<typeof branch.wait, { for: "items" }>;
+  const named = wait.files ? undefined : filesIn(body, reader, wait.pending[0]!);
+  if (named && named.pending.length > 0) return read(visit, { ...wait, ...named }, reader);
+  const items = named ? [] : [...wait.items, ...parseBody(body, reader, wait.files)];
   const pending = wait.pending.slice(1);
-  if (pending.length > 0) {
-    const headers = wait.headers ? { headers: wait.headers } : {};
-    return read(visit, { mapRunArn, pending, items, ...headers }, reader!.resource);
-  }
+  if (pending.length > 0) return read(visit, { ...wait, pending, items }, reader);
   const maxItems = yield* maxItemsOf(visit);
-  yield* startChildren(visit, { items: items.slice(0, maxItems), mapRunArn });
+  yield* startChildren(visit, { items: items.slice(0, maxItems), mapRunArn: wait.mapRunArn });
 }
 
+/** The files that hold the items, where what was read only names them: a manifest, or a listing whose objects are loaded. */
+function filesIn(
+  body: string,
+  { resource, inputType, config }: ItemReader,
+  { Bucket = "" }: JsonObject,
+): Pick<Reading, "pending" | "files"> | undefined {
+  if (config.ManifestType === "ATHENA_DATA") return { pending: athenaFiles(body), files: {} };
+  if (inputType === "MANIFEST")
+    return { pending: manifestFiles(body), files: { headers: manifestHeaders(body) } };
+  if (!isListing(resource) || config.Transformation !== "LOAD_AND_FLATTEN") return undefined;
+  const pending = listing(body).map((entry) => ({ Bucket, Key: (entry as JsonObject).Key ?? "" }));
+  return { pending, files: {} };
+}
+
+const isListing = (resource: string): boolean => resource.endsWith(":listObjectsV2");
+
 /** A listing of objects is an array already; the files of an inventory are CSV without headers. */
-export function parseBody(body: string, reader: ItemReader, headers?: readonly string[]): readonly Json[] {
-  if (reader.resource.endsWith(":listObjectsV2")) return listing(body);
-  if (headers) return parseItems(body, "CSV", { CSVHeaderLocation: "GIVEN", CSVHeaders: headers });
-  return parseItems(body, reader.inputType || "JSON", reader.config);
+export function parseBody(
+  body: string,
+  { resource, inputType, config }: ItemReader,
+  files?: ReaderFiles,
+): readonly Json[] {
+  if (isListing(resource) && !files) return listing(body);
+  if (files?.headers)
+    return parseItems(body, "CSV", { CSVHeaderLocation: "GIVEN", CSVHeaders: files.headers });
+  return parseItems(body, inputType || "JSON", config);
 }
 
 function listing(body: string): readonly Json[] {

@@ -1,4 +1,6 @@
 // What an ItemReader reads and a ResultWriter writes: objects of an S3 that is reached by AWS_ENDPOINT_URL_S3, path style.
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import type { Failure, JsonObject, ResultFile } from "../../asl/contract.ts";
 
 export interface Objects {
@@ -6,6 +8,8 @@ export interface Objects {
   read(resource: string, parameters: JsonObject, signal: AbortSignal): Promise<string | Failure>;
   write(bucket: string, files: readonly ResultFile[], signal: AbortSignal): Promise<Failure | undefined>;
 }
+
+const unpack = promisify(gunzip);
 
 const path = (bucket: string, key: string): string =>
   `/${[bucket, ...key.split("/")].map(encodeURIComponent).join("/")}`;
@@ -37,6 +41,20 @@ function entriesOf(xml: string): JsonObject[] {
     Size: Number(tag(entry!, "Size") ?? 0),
     StorageClass: tag(entry!, "StorageClass") ?? "STANDARD",
   }));
+}
+
+const unpackedBytesMax = 256 * 1024 * 1024;
+
+/** The files of an inventory are packed, and so may others be: GZIP says so in its first two bytes. */
+async function textOf(response: Response): Promise<string | Failure> {
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  try {
+    return (isPacked ? await unpack(bytes, { maxOutputLength: unpackedBytesMax }) : bytes).toString();
+  } catch (error) {
+    const cause = `The object cannot be unpacked: ${(error as Error).message}`;
+    return { error: "States.ItemReaderFailed", cause };
+  }
 }
 
 const unset: Failure = {
@@ -71,8 +89,8 @@ export function makeObjects(endpoint: string | undefined): Objects {
       if (resource.endsWith(":listObjectsV2")) return list(parameters, signal);
       const { Bucket, Key } = parameters;
       const response = await fetch(base + path(String(Bucket), String(Key)), { signal });
-      const text = await response.text();
-      return response.ok ? text : refusal(response.status, text, "States.ItemReaderFailed");
+      if (response.ok) return textOf(response);
+      return refusal(response.status, await response.text(), "States.ItemReaderFailed");
     },
     async write(bucket, files, signal) {
       if (base === undefined)

@@ -144,12 +144,15 @@ export function makeReceiver(context: QueueContext, catalog: Pick<Catalog, "find
       if (again.length > 0) return again;
     }
     const asked = { queueId: queue.id, count: countMax, ownerId: null, visibilitySeconds };
-    const claimed =
-      attemptId === undefined
-        ? await claimFifoMessages(database, asked)
-        : await database.transaction((tx) => claimAttempt(tx, asked, attemptId));
-    tellClaimed(context, queue.id, claimed);
-    return claimed.messages;
+    for (;;) {
+      const claimed =
+        attemptId === undefined
+          ? await claimFifoMessages(database, asked)
+          : await database.transaction((tx) => claimAttempt(tx, asked, attemptId));
+      tellClaimed(context, queue.id, claimed);
+      // What ended instead had stood in front of other groups.
+      if (claimed.messages.length > 0 || claimed.dead + claimed.expired === 0) return claimed.messages;
+    }
   }
 
   /** A queue that was deleted meanwhile, or made anew, has nothing for whoever waits at the old one. */

@@ -145,18 +145,21 @@ export async function claimFifoMessages(
 
 const attempt = statement(
   `with known as (
-     select fence from tuntas.fifo_receive_attempt
-     where queue_id = $1 and attempt_id = $2 and expires_at > tuntas.now()
+     select a.fence, tuntas.now() + make_interval(secs => coalesce($3::int, q.visibility_seconds)) as until
+     from tuntas.fifo_receive_attempt a join tuntas.queue q on q.id = a.queue_id
+     where a.queue_id = $1 and a.attempt_id = $2 and a.expires_at > tuntas.now() and a.messages = (
+       select count(*) from tuntas.in_flight f
+       where f.queue_id = $1 and f.fence = a.fence and f.owner_id is null and f.expires_at = a.visible_at)
+   ), renewed as (
+     update tuntas.fifo_receive_attempt a set visible_at = known.until from known where a.queue_id = $1 and a.attempt_id = $2
    ), l as (
-     update tuntas.in_flight f set expires_at = tuntas.now() + make_interval(secs => coalesce($3::int,
-       (select visibility_seconds from tuntas.queue where id = $1)))
-     from known where f.queue_id = $1 and f.fence = known.fence and f.owner_id is null
+     update tuntas.in_flight f set expires_at = known.until from known where f.queue_id = $1 and f.fence = known.fence
      returning f.*
    )
    select ${held} from l cross join lateral (select * from tuntas.message m where m.id = l.id offset 0) m ${groupByGroup}`,
 );
 
-/** What the receive with this attempt id got before, with its visibility timeout begun anew. */
+/** What the receive with this attempt id got before, with its visibility timeout begun anew; nothing where any of it was touched since. */
 export const repeatAttempt = (
   sql: Pick<Sql, "run">,
   queueId: number,
@@ -165,9 +168,11 @@ export const repeatAttempt = (
 ): Promise<HeldMessage[]> => sql.run<HeldMessage>(attempt, [queueId, attemptId, visibilitySeconds]);
 
 const remember = statement(
-  `insert into tuntas.fifo_receive_attempt (queue_id, attempt_id, fence, expires_at)
-   values ($1, $2, $3, tuntas.now() + interval '5 minutes')
-   on conflict (queue_id, attempt_id) do update set fence = excluded.fence, expires_at = excluded.expires_at`,
+  `insert into tuntas.fifo_receive_attempt (queue_id, attempt_id, fence, expires_at, messages, visible_at)
+   select $1, $2, $3, tuntas.now() + interval '5 minutes', count(*), min(f.expires_at)
+   from tuntas.in_flight f where f.queue_id = $1 and f.fence = $3
+   on conflict (queue_id, attempt_id) do update set fence = excluded.fence, expires_at = excluded.expires_at,
+     messages = excluded.messages, visible_at = excluded.visible_at`,
 );
 
 export const rememberAttempt = (sql: Pick<Sql, "run">, queueId: number, attemptId: string, fence: string) =>

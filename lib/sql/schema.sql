@@ -397,6 +397,8 @@ create table tuntas.fifo_receive_attempt (
   attempt_id text not null,
   fence bigint not null,
   expires_at timestamp with time zone not null,
+  messages integer,
+  visible_at timestamp with time zone,
   constraint fifo_receive_attempt_pkey PRIMARY KEY (queue_id, attempt_id)
 );
 
@@ -1287,36 +1289,29 @@ CREATE OR REPLACE FUNCTION tuntas.move_messages(source integer, destination inte
 AS $function$
   declare
     r record;
-    target integer;
+    old tuntas.message;
     touched text[] := '{}';
   begin
     moved := 0;
     missing := 0;
     queues := '{}';
     for r in
-      with picked as (
-        delete from tuntas.ready where ctid = any(array(
-          select c.ctid from tuntas.ready c where c.queue_id = source and (only_ids is null or c.id = any(only_ids))
-          order by c.turn, c.id limit n for update skip locked))
-        returning id, group_id, source_queue_id, turn
-      ), bodies as (
-        delete from tuntas.message where id = any(array(select id from picked)) returning *
-      ), failures as (delete from tuntas.failure where id = any(array(select id from picked)))
-      select p.group_id, p.source_queue_id, b.* from picked p join bodies b on b.id = p.id order by p.turn, p.id
+      select c.turn, c.id, c.group_id, q.id as target
+      from tuntas.ready c left join tuntas.queue q on q.id = coalesce(destination, c.source_queue_id)
+      where c.queue_id = source and (only_ids is null or c.id = any(only_ids))
+      order by c.turn, c.id limit n for update of c skip locked
     loop
-      target := coalesce(destination, r.source_queue_id);
-      if not exists (select from tuntas.queue q where q.id = target) then
-        -- Nowhere to go: it stays where it is, and the task says so.
-        insert into tuntas.message values (r.id, r.message_id, r.sent_at, r.sender, r.body, r.attributes, r.trace_header, r.deduplication_id);
-        insert into tuntas.ready (queue_id, id, receives, sent_at, group_id, source_queue_id)
-          values (source, r.id, 0, r.sent_at, r.group_id, r.source_queue_id);
+      if r.target is null then
         missing := missing + 1;
-      else
-        perform tuntas.append(target, gen_random_uuid(), r.body, r.attributes, r.sender, r.trace_header, 0, r.group_id,
-          coalesce(r.deduplication_id, r.message_id::text));
-        moved := moved + 1;
-        if not target = any(queues) then queues := queues || target; end if;
+        continue;
       end if;
+      delete from tuntas.ready c where c.queue_id = source and c.turn = r.turn and c.id = r.id;
+      delete from tuntas.failure f where f.id = r.id;
+      delete from tuntas.message m where m.id = r.id returning * into old;
+      perform tuntas.append(r.target, gen_random_uuid(), old.body, old.attributes, old.sender, old.trace_header, 0,
+        r.group_id, old.message_id::text);
+      moved := moved + 1;
+      if not r.target = any(queues) then queues := queues || r.target; end if;
       if r.group_id is not null and not r.group_id = any(touched) then touched := touched || r.group_id; end if;
     end loop;
     if (select fifo from tuntas.queue where id = source) and touched <> '{}' then
@@ -1426,8 +1421,12 @@ AS $function$
       raise exception 'the message to % has % bytes, more than %', queue_name, octet_length(body), q.message_bytes_max
         using errcode = '22023';
     end if;
-    if body ~ '[\x01-\x08\x0b\x0c\x0e-\x1f]' then
-      raise exception 'the body of a message to % has a control character that SQS refuses', queue_name using errcode = '22023';
+    if body ~ '[\x01-\x08\x0b\x0c\x0e-\x1f\uFFFE\uFFFF]' then
+      raise exception 'the body of a message to % has a character that SQS refuses', queue_name using errcode = '22023';
+    end if;
+    if json_typeof(attributes::json) <> 'object' then
+      raise exception 'the attributes of a message to % are %, expected an object: {"name":{"DataType":"String","StringValue":"…"}}',
+        queue_name, json_typeof(attributes::json) using errcode = '22023';
     end if;
     if delay_seconds not between 0 and 900 then
       raise exception 'delay_seconds is %, expected 0 to 900', delay_seconds using errcode = '22023';

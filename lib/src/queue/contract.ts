@@ -77,9 +77,12 @@ export interface NewMessage {
 export interface Sent {
   readonly status: "created" | "duplicate";
   readonly messageId: string;
-  /** Increases with each message; SQS's SequenceNumber of a FIFO queue. */
+  /** Increases with each message. */
   readonly id: string;
 }
+
+/** SQS's SequenceNumber of the message of this id: 20 digits, of one length so that texts compare like numbers. */
+export const sequenceNumber = (id: string): string => `1${id.padStart(19, "0")}`;
 
 /** Names one claim of one message: who settles must still hold it. */
 export interface Claim {
@@ -217,8 +220,9 @@ export const queueErrors = catalogue({
     remedy: "Store the payload elsewhere and send its reference, or raise messageBytesMax.",
   },
   TUNTAS_MESSAGE_GROUP: {
-    meaning: "A message to a FIFO queue has no group or no deduplication id.",
-    remedy: "Give groupId, and deduplicationId unless the queue deduplicates by content.",
+    meaning: "A message to a FIFO queue has no group or no deduplication id, or one that SQS does not take.",
+    remedy:
+      "Give groupId, and deduplicationId unless the queue deduplicates by content; each has 1 to 128 letters, digits and punctuation.",
   },
   TUNTAS_RECEIPT_INVALID: {
     meaning: "A receipt handle was never issued by this server.",

@@ -1,5 +1,5 @@
 export * from "./contract.ts";
-export { isSqsText, isStorable } from "../core/text.ts";
+export { isSqsName, isSqsText, isStorable } from "../core/text.ts";
 export { textsOf } from "./attributes.ts";
 export { encodeReceipt } from "./receipt.ts";
 export { composeMessage, type Draft } from "./send.ts";

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { toSeconds } from "../core/duration.ts";
 import { describeIssues, type SchemaResult } from "../core/schema.ts";
-import { isSqsText, isStorable } from "../core/text.ts";
+import { isSqsName, isSqsText, isStorable } from "../core/text.ts";
 import { attributesOf } from "./attributes.ts";
 import type { NewMessage, QueueRecord, Sent } from "./contract.ts";
 import { defaultScope, queueErrors } from "./contract.ts";
@@ -54,10 +54,21 @@ export function checkTexts(queue: QueueRecord, body: string, attributes: string 
   }
 }
 
+/** As SQS has it, so that the message goes wherever its code goes. */
+function checkName(queue: QueueRecord, what: string, name: string | undefined): void {
+  if (name === undefined || isSqsName(name)) return;
+  throw queueErrors.error(
+    "TUNTAS_MESSAGE_GROUP",
+    `message to ${queue.name}: expected ${what} of 1 to 128 letters, digits and punctuation, got ${JSON.stringify(name).slice(0, 60)}`,
+  );
+}
+
 function groupOf(
   queue: QueueRecord,
   { body, groupId, ...draft }: Draft,
 ): Pick<NewMessage, "groupId" | "deduplicationId"> {
+  checkName(queue, "a group", groupId);
+  checkName(queue, "a deduplication id", draft.deduplicationId);
   if (!queue.fifo) return { groupId };
   const deduplicationId =
     draft.deduplicationId ??

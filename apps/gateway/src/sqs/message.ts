@@ -1,7 +1,7 @@
 // One message on its way in: what SendMessage and each entry of SendMessageBatch check, and what both answer.
 import { hash, randomUUID } from "node:crypto";
 import type { NewMessage, QueueRecord, Sent } from "tuntas/queue";
-import { isSqsText } from "tuntas/queue";
+import { isSqsName, isSqsText, sequenceNumber } from "tuntas/queue";
 import type { WireError } from "../wire.ts";
 import { invalid, required, sqsError } from "./errors.ts";
 import type { AttributeMap } from "./message-attributes.ts";
@@ -18,12 +18,11 @@ export interface MessageInput {
 
 const traceName = "AWSTraceHeader";
 const traceMax = 1024;
-const tokenForm = /^[\x21-\x7e]{1,128}$/;
-
-function checkToken(token: string | undefined, parameter: string): void {
-  if (token === undefined || tokenForm.test(token)) return;
+/** Errors: InvalidParameterValue. */
+export function checkName(name: string | undefined, parameter: string): void {
+  if (name === undefined || isSqsName(name)) return;
   throw invalid(
-    token,
+    name,
     parameter,
     `${parameter} can only include alphanumeric and punctuation characters. 1 to 128 in length.`,
   );
@@ -51,8 +50,8 @@ const notForThisType = (value: string | number, parameter: string): WireError =>
   invalid(value, parameter, "The request include parameter that is not valid for this queue type.");
 
 function checkGrouping(queue: QueueRecord, { MessageGroupId, MessageDeduplicationId }: MessageInput): void {
-  checkToken(MessageGroupId, "MessageGroupId");
-  checkToken(MessageDeduplicationId, "MessageDeduplicationId");
+  checkName(MessageGroupId, "MessageGroupId");
+  checkName(MessageDeduplicationId, "MessageDeduplicationId");
   if (!queue.fifo && MessageDeduplicationId !== undefined) {
     throw notForThisType(MessageDeduplicationId, "MessageDeduplicationId");
   }
@@ -139,9 +138,6 @@ export function prepareMessage(
     systemAttributesMd5: trace === undefined ? undefined : attributesMd5(MessageSystemAttributes!),
   };
 }
-
-/** 20 digits that increase with each message of the server, as text of one length so that texts compare like numbers. */
-export const sequenceNumber = (id: string): string => `1${id.padStart(19, "0")}`;
 
 export const renderSent = (queue: QueueRecord, prepared: Prepared, sent: Sent) => ({
   MessageId: sent.messageId,

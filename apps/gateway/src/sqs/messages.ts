@@ -5,7 +5,7 @@ import type { Call, Rooms, WireError } from "../wire.ts";
 import { findQueue, queueArn } from "./address.ts";
 import { invalid, missing, required, sqsError, within } from "./errors.ts";
 import type { InFlightLimit } from "./in-flight-limit.ts";
-import { checkBody, checkFifo, prepareMessage, renderSent } from "./message.ts";
+import { checkBody, checkFifo, checkName, prepareMessage, renderSent } from "./message.ts";
 import { renderMessage, sourceQueueIds, systemNames } from "./received.ts";
 import type { shapes } from "./shapes.ts";
 
@@ -34,13 +34,7 @@ function checkReceive(input: Input<"receiveMessage">): void {
   if (wait !== undefined && (wait < 0 || wait > 20)) {
     throw invalid(wait, "WaitTimeSeconds", "Must be >= 0 and <= 20, if provided.");
   }
-  if (attemptId !== undefined && !/^[\x21-\x7e]{1,128}$/.test(attemptId)) {
-    throw invalid(
-      attemptId,
-      "ReceiveRequestAttemptId",
-      "ReceiveRequestAttemptId can only include alphanumeric and punctuation characters. 1 to 128 in length.",
-    );
-  }
+  checkName(attemptId, "ReceiveRequestAttemptId");
 }
 
 /** Finds the ARNs of the queues that messages died in, where they are asked for. */

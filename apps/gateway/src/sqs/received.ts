@@ -1,10 +1,9 @@
 // One message on its way out: which of its attributes a receive asked for, and how it looks on the wire.
 import { hash } from "node:crypto";
 import type { HeldMessage, QueueRecord } from "tuntas/queue";
-import { encodeReceipt } from "tuntas/queue";
+import { encodeReceipt, sequenceNumber } from "tuntas/queue";
 import type { Protocol } from "../wire.ts";
 import { isAttributeName, unknownAttribute } from "./attributes.ts";
-import { sequenceNumber } from "./message.ts";
 import type { AttributeMap } from "./message-attributes.ts";
 import { attributesMd5, parseAttributes, selectAttributes } from "./message-attributes.ts";
 

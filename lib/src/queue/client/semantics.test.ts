@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { app, start } from "../../index.ts";
 import { testPlatform, type TestPlatform } from "../../testing/index.ts";
 import { defaultScope, type QueueRecord, type QueueSettings } from "../contract.ts";
+import { encodeReceipt } from "../receipt.ts";
 import { ask, declare, freshName, work } from "../worker/worker.fixture.ts";
 
 let kit: TestPlatform;
@@ -65,9 +66,12 @@ test("select tuntas.send(…) sends, from psql as from a trigger, and wakes a wo
 const refusals: [string, string, RegExp][] = [
   ["a queue that is not there", "select tuntas.send('nowhere', 'x')", /nowhere does not exist/],
   ["an empty body", "select tuntas.send($1, '')", /is empty/],
-  ["a control character", "select tuntas.send($1, E'a\\x01b')", /control character/],
+  ["a control character", "select tuntas.send($1, E'a\\x01b')", /character that SQS refuses/],
   ["too many bytes", "select tuntas.send($1, repeat('x', 2000000))", /more than 1048576/],
   ["a delay out of range", "select tuntas.send($1, 'x', delay_seconds => 901)", /expected 0 to 900/],
+  ["a character that no XML carries", "select tuntas.send($1, E'a\\uFFFFb')", /character that SQS refuses/],
+  ["attributes that are no JSON", "select tuntas.send($1, 'x', 'a=b')", /invalid input syntax for type json/],
+  ["attributes that are a list", "select tuntas.send($1, 'x', '[]')", /are array, expected an object/],
 ];
 
 test.each(refusals)("tuntas.send refuses %s and says so", async (_, text, message) => {
@@ -166,4 +170,98 @@ test("Q-05 ten thousand sends without a worker are all accepted, and later all r
     if (all.length === 0) break;
   }
   expect(seen.size).toBe(10_000);
+});
+
+const fifo = async (settings: QueueSettings = {}): Promise<QueueRecord> => create(settings, ".fifo");
+const inGroup = (groupId: string, deduplicationId: string = randomUUID()) => ({ groupId, deduplicationId });
+
+test.each([1, 10])(
+  "FIFO: groups whose first messages die or expire hide no other from a receive of %i",
+  async (countMax) => {
+    const dead = await fifo();
+    const record = await fifo({ deadLetterName: dead.name, receivesMax: 1, visibilitySeconds: 0 });
+    for (let n = 0; n < 12; n++) await send(record, `dies ${n}`, inGroup(`g${n}`));
+    for (let n = 0; n < 12; n += countMax)
+      await kit.platform.queues.receiver.receive(record, { countMax, waitMs: 0, visibilitySeconds: 0 });
+    await send(record, "lives", inGroup("last"));
+    const request = { countMax, waitMs: 0, visibilitySeconds: 30 };
+    expect(bodies(await kit.platform.queues.receiver.receive(record, request))).toContain("lives");
+  },
+);
+
+describe("a receive is repeated with its attempt id", () => {
+  const attempt = async (record: QueueRecord, attemptId: string) =>
+    kit.platform.queues.receiver.receive(record, {
+      countMax: 2,
+      waitMs: 0,
+      visibilitySeconds: null,
+      attemptId,
+    });
+  test("while its messages are as they were: the same messages, the same receipts, the timeout anew", async () => {
+    const record = await fifo();
+    for (const body of ["1", "2", "3"]) await send(record, body, inGroup("g"));
+    const first = await attempt(record, "a");
+    expect(bodies(first)).toEqual(["1", "2"]);
+    for (let n = 0; n < 3; n++) {
+      await kit.advance(20_000);
+      expect((await attempt(record, "a")).map(encodeReceipt)).toEqual(first.map(encodeReceipt));
+    }
+    expect(await attempt(record, "b")).toEqual([]);
+  });
+
+  test.each(["deleted", "hidden for longer"])("not once one of them was %s", async (touched) => {
+    const record = await fifo();
+    for (const body of ["1", "2", "3"]) await send(record, body, inGroup(`g${body}`));
+    const [one] = await attempt(record, "a");
+    const handle = encodeReceipt(one!);
+    if (touched === "deleted") await kit.platform.queues.receipts.delete(record, handle);
+    else await kit.platform.queues.receipts.change(record, handle, 300);
+    expect(bodies(await attempt(record, "a"))).toEqual(["3"]);
+  });
+});
+
+test("FIFO: what is moved out of a dead-letter queue is nobody's duplicate there", async () => {
+  const dead = await fifo();
+  const record = await fifo({ deadLetterName: dead.name, receivesMax: 1 });
+  await send(record, "sent", inGroup("g", "same"));
+  await send(dead, "put there", inGroup("g", "same"));
+  await kit.platform.queues.moves.start(dead, { destination: record });
+  await kit.platform.context.due.sweep();
+  await expect.poll(async () => kit.platform.queues.catalog.count(record)).toMatchObject({ ready: 2 });
+  expect(bodies(await receive(record))).toEqual(["sent", "put there"]);
+});
+
+test("what a move task cannot bring home stays as it lies, with its receives", async () => {
+  const dead = await create();
+  const record = await create({ deadLetterName: dead.name, receivesMax: 2, visibilitySeconds: 0 });
+  await send(record, "orphan");
+  for (let n = 0; n < 3; n++) await receive(record);
+  await kit.platform.queues.catalog.delete(record);
+  await kit.platform.queues.moves.start(dead, {});
+  await kit.platform.context.due.sweep();
+  const failed = { status: "FAILED", failureReason: "AWS.SimpleQueueService.NonExistentQueue", moved: 0 };
+  await expect.poll(async () => kit.platform.queues.moves.list(dead, 1)).toMatchObject([failed]);
+  expect(await receive(dead)).toMatchObject([{ body: "orphan", receives: 3 }]);
+});
+
+test.each(["", ".fifo"])("a send that the database refuses fails alone (%s)", async (suffix) => {
+  const record = await create({}, suffix);
+  const long = Array.from({ length: 400 }, () => randomUUID()).join(""); // more than an index entry can hold
+  const sends = ["a", long, "b"].map((groupId) => send(record, groupId.slice(0, 9), inGroup(groupId)));
+  const settled = await Promise.allSettled(sends);
+  expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(bodies(await receive(record)).toSorted()).toEqual(["a", "b"]);
+});
+
+test.each([
+  ["a group of 129 characters", { groupId: "x".repeat(129) }],
+  ["a group with a space", { groupId: "a b" }],
+  ["an empty group", { groupId: "" }],
+  ["a deduplication id of 129 characters", { groupId: "g", deduplicationId: "x".repeat(129) }],
+])("a declared queue refuses %s, as SQS does", async (_, more) => {
+  const of = declare({ name: freshName(".fifo") });
+  await using running = await start(app({ of }), { platform: kit.platform, workers: false });
+  const refused = { code: "TUNTAS_MESSAGE_GROUP", message: expect.stringContaining("1 to 128") };
+  await expect(of.send({ id: "x" }, { deduplicationId: "d", ...more })).rejects.toMatchObject(refused);
+  void running;
 });

@@ -2,7 +2,7 @@
 // that holds its message. A send inside the caller's transaction becomes visible when that commits.
 import { coalescer } from "../../core/coalesce.ts";
 import type { Queryable } from "../../pg/contract.ts";
-import { isUniqueViolation, toCoded } from "../../pg/faults.ts";
+import { isTransient, isUniqueViolation, toCoded } from "../../pg/faults.ts";
 import type { NewMessage, QueueRecord, Sent } from "../contract.ts";
 import { queueErrors } from "../contract.ts";
 import { queueSignals } from "../signals.ts";
@@ -79,6 +79,22 @@ function makeTelling() {
   };
 }
 
+type Flush = (parcels: readonly Parcel[]) => Promise<(Sent[] | Error)[]>;
+
+/** One parcel may have failed the statement of all, with a name that no index can hold, say: alone, each answers for itself. */
+const apart =
+  (flush: Flush): Flush =>
+  async (parcels) => {
+    try {
+      return await flush(parcels);
+    } catch (cause) {
+      if (parcels.length === 1 || isTransient(cause)) throw cause;
+      const results: (Sent[] | Error)[] = [];
+      for (const parcel of parcels) results.push(...(await flush([parcel]).catch((own: Error) => [own])));
+      return results;
+    }
+  };
+
 export function makeSender(context: QueueContext): Sender {
   const { database, due, waker } = context;
   const telling = makeTelling();
@@ -126,9 +142,13 @@ export function makeSender(context: QueueContext): Sender {
     cost,
     ...overTurns(48 * messageUnits),
   };
-  const standard = coalescer<Parcel, readonly Sent[]>({ ...shared, flushesMax: 2, flush: flushStandard });
+  const standard = coalescer<Parcel, readonly Sent[]>({
+    ...shared,
+    flushesMax: 2,
+    flush: apart(flushStandard),
+  });
   // One at a time, so that messages of one group are stored in the order in which they were sent.
-  const fifo = coalescer<Parcel, readonly Sent[]>({ ...shared, flushesMax: 1, flush: flushFifo });
+  const fifo = coalescer<Parcel, readonly Sent[]>({ ...shared, flushesMax: 1, flush: apart(flushFifo) });
 
   const sendAll: Sender["sendAll"] = (queue, messages, sender) =>
     (queue.fifo ? fifo : standard).add({ queueId: queue.id, messages, sender });

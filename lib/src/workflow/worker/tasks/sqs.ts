@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { JsonObject } from "../../../asl/contract.ts";
 import type { Queues } from "../../../queue/client/index.ts";
-import type { QueueRecord, Scope } from "../../../queue/contract.ts";
+import { sequenceNumber, type QueueRecord, type Scope } from "../../../queue/contract.ts";
 import { sdkMetadata, type TaskRunner } from "./task.ts";
 
 const urlForm = /\/(\d{12})\/([^/]+)$/;
@@ -50,7 +50,7 @@ export function makeSqsTask(queues: Queues, elsewhere: TaskRunner): TaskRunner {
       MD5OfMessageBody: createHash("md5").update(body).digest("hex"),
       MessageId: sent.messageId,
       ...sdkMetadata(200, randomUUID()),
-      ...(queue.fifo ? { SequenceNumber: sent.id.padStart(20, "0") } : {}),
+      ...(queue.fifo ? { SequenceNumber: sequenceNumber(sent.id) } : {}),
     };
     if (task.pattern !== "waitForTaskToken") return { output };
     await context.submitted(output, true);

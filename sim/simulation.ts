@@ -1,6 +1,8 @@
 // A seed: a world is loaded, harmed and healed, comes to rest, and is looked at. Some seeds share a world, one after another,
 // since its making costs more than a seed.
 import { setTimeout as pause } from "node:timers/promises";
+import { inspect } from "node:util";
+import { within } from "../lib/src/engine/within.ts";
 import { faults } from "./fault/faults.ts";
 import { makeRandom, type Random } from "./fault/random.ts";
 import { findAmiss } from "./invariants.ts";
@@ -15,11 +17,13 @@ export interface Run {
   readonly amiss: readonly string[];
 }
 
-const restMaxMs = 60_000;
+const restMsMax = 60_000;
+/** Everything in a seed ends by itself long before; what does not is said to hang. */
+const seedMsMax = 240_000;
 const groupsOf = (seed: number) => [`red-${seed}`, `green-${seed}`];
 
 /** Sends until it is told to stop; several hands at once, as callers are. */
-function load(world: World, seed: number, over: AbortSignal): Promise<unknown> {
+async function load(world: World, seed: number, over: AbortSignal): Promise<void> {
   const random = makeRandom(seed + 1);
   const hand = async (act: () => Promise<void>) => {
     while (!over.aborted) {
@@ -27,22 +31,22 @@ function load(world: World, seed: number, over: AbortSignal): Promise<unknown> {
       await pause(random.between(10, 60));
     }
   };
-  return Promise.all([
+  await Promise.all([
     ...Array.from({ length: 5 }, () => hand(() => world.send(random))),
     ...groupsOf(seed).map((group) => hand(() => world.sendInOrder(random, group))),
     hand(() => world.startExecution(random)),
   ]);
 }
 
-async function harm(world: World, random: Random): Promise<string[]> {
-  const struck: string[] = [];
+/** Strikes one fault after another, and heals them all. */
+async function harm(world: World, random: Random, struck: string[]): Promise<void> {
   for (let left = random.between(4, 10); left > 0; left--) {
     await pause(random.between(20, 200));
     const fault = random.pick(faults);
     struck.push(fault.name);
     await fault.strike(world, random);
   }
-  return struck;
+  await world.heal();
 }
 
 const working = `select (select count(*) from tuntas.ready) + (select count(*) from tuntas.delayed)
@@ -51,9 +55,9 @@ const working = `select (select count(*) from tuntas.ready) + (select count(*) f
 
 /** Waits until nothing is under way. What a lost process held is not waited for: the clock goes past its lease, once in a while. */
 async function rest(world: World): Promise<string[]> {
-  const until = performance.now() + restMaxMs;
+  const until = performance.now() + restMsMax;
   for (let round = 0; ; round++) {
-    if (round % 40 === 0) await world.step(16_000);
+    if (round % 40 === 39) await world.step(16_000);
     await pause(50);
     const [{ n }] = (await world.ask(working)) as [{ n: string }];
     if (n === "0") return [];
@@ -61,16 +65,24 @@ async function rest(world: World): Promise<string[]> {
   }
 }
 
-async function live(world: World, seed: number): Promise<Run> {
+/** Answers what is amiss; notes what strikes. */
+async function live(world: World, seed: number, struck: string[]): Promise<string[]> {
   const random = makeRandom(seed);
   await world.begin(seed);
   const over = new AbortController();
-  const loaded = load(world, seed, over.signal);
-  const struck = await harm(world, random);
-  await world.heal();
-  over.abort();
-  await loaded;
-  const amiss = [...(await rest(world)), ...(await findAmiss(world))];
+  await Promise.all([
+    load(world, seed, over.signal),
+    harm(world, random, struck).finally(() => over.abort()),
+  ]);
+  return [...(await rest(world)), ...(await findAmiss(world))];
+}
+
+/** What fails or never ends on the way is amiss like what is found at the end. */
+async function run(world: World, seed: number): Promise<Run> {
+  const struck: string[] = [];
+  const amiss = await within(AbortSignal.timeout(seedMsMax), () => live(world, seed, struck)).catch(
+    (cause: unknown) => [`after ${struck.at(-1) ?? "the beginning"}: ${inspect(cause)}`],
+  );
   const { messages, executions } = world.promised;
   return { seed, struck, accepted: messages.size + executions.size, amiss };
 }
@@ -80,9 +92,8 @@ export function simulate(seeds: readonly number[]): Promise<Run[]> {
   return withWorld(async (world) => {
     const runs: Run[] = [];
     for (const seed of seeds) {
-      const run = await live(world, seed);
-      runs.push(run);
-      if (run.amiss.length > 0) break;
+      runs.push(await run(world, seed));
+      if (runs.at(-1)!.amiss.length > 0) break;
     }
     return runs;
   });

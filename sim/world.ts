@@ -1,33 +1,11 @@
 // A small company for one seed: three processes, each behind a wire of its own, the same work in all of them, and a
 // record of what was promised to whom.
 import { randomUUID } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
-import { z } from "zod";
-import {
-  app,
-  openPlatform,
-  poison,
-  queue,
-  rejected,
-  start,
-  worker,
-  type Platform,
-  type RunningApp,
-} from "tuntas";
-import { add } from "tuntas/outbox";
 import { testPlatform, type TestPlatform } from "tuntas/testing";
-import { openWire, type Wire } from "./fault/proxy.ts";
+import { openWire } from "./fault/proxy.ts";
 import type { Random } from "./fault/random.ts";
-
-/** What the handler of a message does; each leaves one effect, save the last two. */
-export const modes = ["tx", "write", "announce", "stumble", "hang", "reject", "poison"] as const;
-export type Mode = (typeof modes)[number];
-
-const work = z.object({ id: z.string(), mode: z.enum(modes) });
-const followUp = z.object({ id: z.string() });
-const inOrder = z.object({ id: z.string(), group: z.string(), place: z.number() });
-
-const deadLetter = { after: 1000, owner: "simulation", runbook: "sim/README.md", retention: "14d" } as const;
+import { persevere } from "./patience.ts";
+import { drawMode, Node, type Mode } from "./process.ts";
 
 export const scope = { account: "000000000000", region: "us-east-1" };
 
@@ -50,100 +28,7 @@ const definition = JSON.stringify({
   },
 });
 
-/** The declarations of one process; queues are bound to the process that starts them, so each has its own. */
-function declare(schema: string) {
-  const insert = `insert into ${schema}.effect (id) values ($1)`;
-  const queues = {
-    work: queue("work", { message: work, deadLetter, poison: "quarantine" }),
-    followUp: queue("follow-up", { message: followUp, deadLetter }),
-    inOrder: queue("in-order.fifo", { message: inOrder, deadLetter }),
-  };
-  const backoff = { base: "50ms", max: "200ms" } as const;
-  const parts = {
-    worker: worker(queues.work, {
-      idempotencyKey: ({ id }) => id,
-      timeout: "2s",
-      backoff,
-      async handle({ id, mode }, ctx) {
-        if (mode === "reject") return rejected({ code: "NO" });
-        if (mode === "poison") return poison({ code: "BROKEN" });
-        if (mode === "write") return ctx.write(insert, [id]);
-        await ctx.tx.query(insert, [id]);
-        if (mode === "stumble" && ctx.attempt === 1) throw new Error("stumbled after its write");
-        if (mode === "hang" && ctx.attempt === 1) await new Promise(() => undefined);
-        if (mode === "announce")
-          await add(ctx.tx, {
-            target: { kind: "queue", name: "follow-up" },
-            payload: JSON.stringify({ id: `after ${id}` }),
-          });
-        return undefined;
-      },
-    }),
-    follower: worker(queues.followUp, {
-      idempotencyKey: ({ id }) => id,
-      timeout: "5s",
-      backoff,
-      handle: ({ id }, ctx) => ctx.write(insert, [id]),
-    }),
-    orderly: worker(queues.inOrder, {
-      // Without a key it is the fence alone that keeps a late owner from doing it twice.
-      idempotencyKey: "none",
-      timeout: "5s",
-      backoff,
-      async handle({ id, place }, ctx) {
-        await ctx.tx.query(insert, [id]);
-        // Long enough that a frozen owner thaws while its successor is still at it.
-        if (place % 2 === 0) await pause(300);
-      },
-    }),
-  };
-  return { queues, parts };
-}
-
-/** One process behind one wire. */
-export class Node {
-  readonly wire: Wire;
-  queues!: ReturnType<typeof declare>["queues"];
-  platform!: Platform;
-  private running: RunningApp | undefined;
-  private readonly schema: string;
-
-  constructor(wire: Wire, schema: string) {
-    this.wire = wire;
-    this.schema = schema;
-  }
-
-  async begin(): Promise<void> {
-    const { queues, parts } = declare(this.schema);
-    // Two connections for sixteen handlers: the pool is exhausted most of the time.
-    this.platform = await openPlatform({
-      databaseUrl: this.wire.url,
-      schema: this.schema,
-      handlerConnectionsMax: 2,
-    });
-    this.running = await start(app(parts), { platform: this.platform });
-    this.queues = queues;
-  }
-
-  async end(): Promise<void> {
-    await this.running?.stop();
-    await this.platform?.close();
-  }
-
-  /** Ends the process while it works and begins another in its place. */
-  async renew(): Promise<void> {
-    const ended = this.end();
-    // Where the wire is down, an orchestrator would try again.
-    while (
-      !(await this.begin().then(
-        () => true,
-        () => false,
-      ))
-    )
-      await pause(100);
-    await ended;
-  }
-}
+const acceptedMsMax = 60_000;
 
 export interface Promised {
   /** What was accepted, by what its handler does. */
@@ -207,7 +92,7 @@ export class World {
 
   async send(random: Random): Promise<void> {
     const id = randomUUID();
-    const mode = random.pick(modes);
+    const mode = drawMode(random);
     try {
       await random.pick(this.nodes).queues.work.send({ id, mode });
       this.promised.messages.set(id, mode);
@@ -220,16 +105,9 @@ export class World {
   async sendInOrder(random: Random, group: string): Promise<void> {
     const place = this.promised.groups.get(group) ?? 0;
     const message = { id: `${group} ${place}`, group, place };
-    for (;;) {
-      try {
-        await random
-          .pick(this.nodes)
-          .queues.inOrder.send(message, { groupId: group, deduplicationId: message.id });
-        break;
-      } catch {
-        await pause(50);
-      }
-    }
+    const send = () =>
+      random.pick(this.nodes).queues.inOrder.send(message, { groupId: group, deduplicationId: message.id });
+    await persevere(`${message.id} is accepted`, send, acceptedMsMax);
     this.promised.groups.set(group, place + 1);
   }
 
@@ -246,9 +124,11 @@ export class World {
     }
   }
 
+  /** Takes back all that lasts; whoever was ending has ended. */
   async heal(): Promise<void> {
     for (const { wire } of this.nodes) wire.heal();
     await this.ask("update tuntas.disk set is_full = false where is_full");
+    await Promise.all(this.nodes.map((node) => node.ended()));
   }
 }
 
@@ -282,7 +162,7 @@ export async function withWorld<T>(live: (world: World) => Promise<T>): Promise<
     await Promise.all(nodes.map((node) => node.begin()));
     return await live(world);
   } finally {
-    await world.heal();
+    for (const wire of wires) wire.heal();
     await Promise.allSettled(nodes.map((node) => node.end()));
     for (const wire of wires) await wire[Symbol.asyncDispose]();
     await world.close();

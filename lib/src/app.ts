@@ -196,11 +196,18 @@ async function begin(definition: AppDefinition, platform: Platform, withWorkers:
   return { workers, unwatch: () => [unwatch, unannounce].forEach((end) => end()) };
 }
 
+/** Who sends or starts from now on is told that nothing is started. */
+function unbind(parts: Parts): void {
+  for (const queue of queuesOf(parts)) bindQueue(queue, undefined);
+  for (const workflow of partsOf(parts, "workflow")) bindWorkflow(workflow, undefined);
+}
+
 /** Starts the application: the database, the declared queues, the workers. */
 export async function start(definition: AppDefinition, options: StartOptions = {}): Promise<RunningApp> {
   const drainMs = toMs(options.drain ?? "25s", "start: drain");
   const platform = options.platform ?? (await openPlatform(options));
   const working = await begin(definition, platform, options.workers ?? true).catch(async (cause: unknown) => {
+    unbind(definition.parts);
     if (!options.platform) await platform.close();
     throw cause;
   });
@@ -214,8 +221,7 @@ export async function start(definition: AppDefinition, options: StartOptions = {
       working.workers?.stop(drainMs, hurry.signal),
       working.workers && platform.workflows.drain(end),
     ]);
-    for (const queue of queuesOf(definition.parts)) bindQueue(queue, undefined);
-    for (const workflow of partsOf(definition.parts, "workflow")) bindWorkflow(workflow, undefined);
+    unbind(definition.parts);
     await platform.queues.sender.idle();
     platform.log.info(
       { event: "service.acknowledged" },

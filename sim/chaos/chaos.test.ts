@@ -27,9 +27,11 @@ const msBetween = (minutes * 60_000) / faultsMin;
 async function strikeAll(stage: Stage): Promise<Map<string, number>> {
   const random = makeRandom(seed);
   const struck = new Map<string, number>();
-  const until = performance.now() + minutes * 60_000;
+  const begunMs = performance.now();
+  const until = begunMs + minutes * 60_000;
   for (let n = 0; n < faultsMin || performance.now() < until; n++) {
-    await pause(msBetween * (0.5 + random.fraction()));
+    // Each has its instant, so that one that takes long to strike does not put off those after it.
+    await pause(begunMs + (n + random.fraction()) * msBetween - performance.now());
     const fault = pickFault(chosen, stage, random);
     struck.set(fault.name, (struck.get(fault.name) ?? 0) + 1);
     await fault.strike(stage, random);
@@ -81,18 +83,47 @@ async function judge(stage: Stage, { orders, url }: { orders: Orders; url: strin
   };
 }
 
+const living = "select pid from tuntas.process where expires_at > tuntas.now()";
+
+/** Looks once in a while which processes have registered. */
+function watchProcesses(url: string) {
+  let pids: ReadonlySet<number> = new Set();
+  const over = new AbortController();
+  async function watch(): Promise<void> {
+    while (!over.signal.aborted) {
+      const rows = await onDatabase(
+        url,
+        async (client) => (await client.query(living)).rows as { pid: number }[],
+      );
+      pids = new Set(rows.map(({ pid }) => pid));
+      await pause(500);
+    }
+  }
+  const watching = watch();
+  return {
+    isUp: (pid: number) => pids.has(pid),
+    async close() {
+      over.abort();
+      await watching;
+    },
+  };
+}
+
 async function run(server: Server) {
   const own = { ...env, TUNTAS_LOG_LEVEL: "silent", NODE_OPTIONS: "" };
   const orders = await openOrders(server.url, own, { port: await freePort(), workers });
   let cases: Cases | undefined;
+  let processes: ReturnType<typeof watchProcesses> | undefined;
   try {
     cases = withCases ? await openCases(server.url, own) : undefined;
     while (orders.accepted.size < 20) await pause(50);
+    processes = watchProcesses(server.url);
     const stage: Stage = {
       server,
       orders,
       casesApi: cases?.api,
       caseWorkers: cases?.workers ?? [],
+      isUp: processes.isUp,
       ends: [],
       lasting: new Set(),
       outagesMs: new Map(),
@@ -113,6 +144,7 @@ async function run(server: Server) {
       amiss,
     };
   } finally {
+    await processes?.close();
     await cases?.close();
     await orders.close();
   }

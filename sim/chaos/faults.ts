@@ -13,6 +13,8 @@ export interface Stage {
   /** The processes of case activation; none where it does not run. */
   readonly casesApi: Running | undefined;
   readonly caseWorkers: readonly Running[];
+  /** Whether the process has begun to work: a kill of one that has not interrupts nothing, and on a busy machine none would ever begin. */
+  readonly isUp: (pid: number) => boolean;
   readonly ends: End[];
   /** What lasts beyond its strike. */
   readonly lasting: Set<Promise<unknown>>;
@@ -37,6 +39,12 @@ function last(stage: Stage, work: Promise<unknown>): void {
   stage.lasting.add(work);
   void work.finally(() => stage.lasting.delete(work));
 }
+
+const workersUp = ({ orders, isUp }: Stage): OrderWorker[] =>
+  orders.workers.filter(({ process }) => isUp(process.pid));
+
+const up = ({ isUp }: Stage, all: readonly (Running | undefined)[]): Running[] =>
+  all.filter((each) => each !== undefined && isUp(each.pid)) as Running[];
 
 function interrupt(stage: Stage, kind: string, { process }: OrderWorker): void {
   stage.ends.push({ pid: process.pid, kind, atMs: performance.now() });
@@ -65,8 +73,9 @@ export const faults: readonly Fault[] = [
     name: "a worker is killed",
     kind: "kill",
     weight: 30,
+    needs: (stage) => workersUp(stage).length > 0,
     strike(stage, random) {
-      const worker = random.pick(stage.orders.workers);
+      const worker = random.pick(workersUp(stage));
       interrupt(stage, this.name, worker);
       worker.process.kill();
     },
@@ -75,6 +84,7 @@ export const faults: readonly Fault[] = [
     name: "the gateway is killed",
     kind: "kill",
     weight: 8,
+    needs: (stage) => up(stage, [stage.orders.gateway]).length > 0,
     strike(stage) {
       stage.orders.gateway.kill();
       outage(stage, this.name);
@@ -84,14 +94,14 @@ export const faults: readonly Fault[] = [
     name: "a worker of case activation is killed",
     kind: "kill",
     weight: 12,
-    needs: ({ caseWorkers }) => caseWorkers.length > 0,
-    strike: ({ caseWorkers }, random) => random.pick(caseWorkers).kill(),
+    needs: (stage) => up(stage, stage.caseWorkers).length > 0,
+    strike: (stage, random) => random.pick(up(stage, stage.caseWorkers)).kill(),
   },
   {
     name: "the API of case activation is killed",
     kind: "kill",
     weight: 6,
-    needs: ({ casesApi }) => casesApi !== undefined,
+    needs: (stage) => up(stage, [stage.casesApi]).length > 0,
     strike: ({ casesApi }) => casesApi!.kill(),
   },
   {
@@ -106,9 +116,9 @@ export const faults: readonly Fault[] = [
     kind: "freeze",
     weight: 3,
     // One at a time: somebody has to be left who takes over.
-    needs: () => frozen.size === 0,
+    needs: (stage) => frozen.size === 0 && workersUp(stage).length > 0,
     strike(stage, random) {
-      const worker = random.pick(stage.orders.workers);
+      const worker = random.pick(workersUp(stage));
       interrupt(stage, this.name, worker);
       frozen.add(worker);
       const thawed = worker.process.freeze(random.between(pastLeaseMs.least, pastLeaseMs.most));

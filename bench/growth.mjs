@@ -1,7 +1,7 @@
 // How cost grows: with queues, worker processes, messages that lie ready and executions that wait; and what starting and being
 // idle cost. Writes docs/benchmarks/README.md and its pictures.
 //
-//   npm run bench:growth -- [--messages 50000] [--most 1000000] [--queues 10000] [--executions 100000] [--workers 8]
+//   npm run bench:growth -- [--messages 100000] [--most 10000000] [--queues 10000] [--executions 100000] [--workers 8]
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -12,15 +12,15 @@ import { parseArgs } from "node:util";
 import { format, resolveConfig } from "prettier";
 import { app, openPlatform, start } from "../lib/dist/index.js";
 import { cpuSecondsOf, load, memoryMbOf, serverCpuSeconds } from "./parts/machine.mjs";
-import { drawLine } from "./parts/picture.mjs";
+import { drawLines } from "./parts/picture.mjs";
 import { makeQueue, quiet } from "./parts/queue.mjs";
 import { openServer } from "./parts/server.mjs";
 
 const option = (value) => ({ type: "string", default: value });
 const { values } = parseArgs({
   options: {
-    messages: option("50000"),
-    most: option("1000000"),
+    messages: option("100000"),
+    most: option("10000000"),
     queues: option("10000"),
     executions: option("100000"),
     workers: option("8"),
@@ -93,7 +93,7 @@ async function withQueues(count) {
     );
     const { encodeReceipt } = await import("../lib/dist/queue/index.js");
     const total = Math.min(messages, 10_000);
-    return measured(world, total, () =>
+    const figures = await measured(world, total, () =>
       inParallel(16, total, async (n) => {
         const queue = records[(n * 7919) % count];
         await sender.send(queue, message(n), "bench");
@@ -101,14 +101,12 @@ async function withQueues(count) {
         for (const each of got) await receipts.delete(queue, encodeReceipt(each));
       }),
     );
+    return { ...figures, ...(await idle(world)) };
   });
 }
 
-async function fill({ server, platform }, count) {
-  const bench = makeQueue("bench");
-  const running = await start(app({ bench }), { platform, workers: false, log: quiet });
-  await running.stop();
-  // By hand: what is measured is the draining, and a million sends take minutes.
+/** By hand: what is measured is the draining, and a million sends take minutes. */
+async function fill({ server }, count) {
   for (let left = count; left > 0; left -= 500_000)
     await server.ask(
       `with m as (insert into tuntas.message (message_id, sent_at, sender, body)
@@ -119,37 +117,50 @@ async function fill({ server, platform }, count) {
   await server.ask("vacuum analyze");
 }
 
-/** Drains `count` of what lies there with some worker processes. */
-async function drain(world, workers, count) {
-  const env = { ...process.env, DATABASE_URL: world.server.url };
-  const drainers = Array.from({ length: workers }, () => fork(drainerFile, { env }));
-  await Promise.all(drainers.map((each) => once(each, "message")));
+/** Worker processes of a queue that is paused, so that nothing is handled outside the measured time. */
+async function openDrainers({ server, platform }, workers) {
+  const bench = makeQueue("bench");
+  await (await start(app({ bench }), { platform, workers: false, log: quiet })).stop();
+  const { catalog } = platform.queues;
+  const queue = await catalog.get(scope, "bench");
+  await catalog.pause(queue, "bench");
+  const env = { ...process.env, DATABASE_URL: server.url };
+  const children = Array.from({ length: workers }, () => fork(drainerFile, { env }));
+  await Promise.all(children.map((each) => once(each, "message")));
   const handledBy = async (each) => {
     each.send("figures");
     return (await once(each, "message"))[0].handled;
   };
-  const handled = async () => (await Promise.all(drainers.map(handledBy))).reduce((sum, n) => sum + n, 0);
-  const before = await handled();
-  const cpu = drainers.reduce((sum, { pid }) => sum + cpuSecondsOf(pid), 0);
-  const result = await measured(world, count, async () => {
-    while ((await handled()) - before < count) await pause(20);
-  });
-  const processUs = ((drainers.reduce((sum, { pid }) => sum + cpuSecondsOf(pid), 0) - cpu) / count) * 1e6;
-  for (const each of drainers) each.kill();
-  return { ...result, processUs };
+  const handled = async () => sum(await Promise.all(children.map(handledBy)));
+  return {
+    cpuSeconds: () => sum(children.map(({ pid }) => cpuSecondsOf(pid))),
+    /** Lets them handle at least so many. */
+    async drain(count) {
+      const before = await handled();
+      await catalog.resume(queue, "bench");
+      while ((await handled()) - before < count) await pause(20);
+      await catalog.pause(queue, "bench");
+    },
+    close: () => children.forEach((each) => each.kill()),
+  };
 }
 
-const withWorkers = (workers) =>
-  onFresh(async (world) => {
-    // Some are handled before the clock starts.
-    await fill(world, messages * 3);
-    return drain(world, workers, messages);
-  });
+const sum = (numbers) => numbers.reduce((total, n) => total + n, 0);
+const warmUp = 5000;
 
-const withReady = (count) =>
+/** Some worker processes drain from a queue in which `count` lie; what each of up to `messages` costs. */
+const draining = (workers, count) =>
   onFresh(async (world) => {
+    const drainers = await openDrainers(world, workers);
+    await fill(world, warmUp);
+    await drainers.drain(warmUp);
     await fill(world, count);
-    return drain(world, 1, Math.min(messages, Math.floor(count / 2)));
+    const drained = Math.min(messages, count);
+    const before = drainers.cpuSeconds();
+    const result = await measured(world, drained, () => drainers.drain(drained));
+    const processUs = ((drainers.cpuSeconds() - before) / drained) * 1e6;
+    drainers.close();
+    return { ...result, processUs };
   });
 
 const waiting = JSON.stringify({ StartAt: "S", States: { S: { Type: "Wait", Seconds: 86_400, End: true } } });
@@ -177,16 +188,21 @@ async function withExecutions(count) {
 
 const commits = "select xact_commit::float8 as n from pg_stat_database where datname = current_database()";
 
-/** Commits a second and memory while nothing happens. */
+/** Commits a second and processor time while nothing happens; the sampling of figures is part of it. */
 async function idle({ server }) {
   await pause(3000);
-  const seconds = 10;
+  const seconds = 20;
   const [before] = await server.ask(commits);
-  const cpu = process.cpuUsage();
+  const [cpu, ofServer] = [process.cpuUsage(), serverCpuSeconds(server.postmaster)];
   await pause(seconds * 1000);
-  const [after] = await server.ask(commits);
   const { user, system } = process.cpuUsage(cpu);
-  return { commitsPerSecond: (after.n - before.n) / seconds, cpuShare: (user + system) / 1e6 / seconds };
+  const serverShare = (serverCpuSeconds(server.postmaster) - ofServer) / seconds;
+  const [after] = await server.ask(commits);
+  return {
+    commitsPerSecond: (after.n - before.n) / seconds,
+    processShare: (user + system) / 1e6 / seconds,
+    serverShare,
+  };
 }
 
 /** A whole engine in a process of its own, on a database that it has met before. */
@@ -219,6 +235,13 @@ const table = (head, rows) =>
     ...rows.map((row) => `| ${row.join(" | ")} |`),
   ].join("\n");
 
+/** What the engine costs while nothing happens. */
+const whileIdle = [
+  ["commits/s, idle", (f) => f.commitsPerSecond],
+  ["process, idle, %", (f) => f.processShare * 100],
+  ["server, idle, %", (f) => f.serverShare * 100],
+];
+
 /** One kind of growth, step by step, as a section with its table and picture. */
 async function section({ name, title, says, xLabel, steps, run, more = [] }) {
   const rows = [];
@@ -227,11 +250,15 @@ async function section({ name, title, says, xLabel, steps, run, more = [] }) {
     console.log(title, n, figures);
     rows.push([n, figures]);
   }
-  const picture = drawLine({
+  const picture = drawLines({
     title,
     xLabel,
-    yLabel: "a second",
-    points: rows.map(([n, { perSecond }]) => [n, perSecond]),
+    yLabel: "processor time for each, us",
+    xs: rows.map(([n]) => n),
+    series: [
+      { name: "process", values: rows.map(([, f]) => f.processUs) },
+      { name: "server", values: rows.map(([, f]) => f.serverUs) },
+    ],
   });
   writeFileSync(`${folder}${name}.svg`, picture);
   const head = [xLabel, "a second", "process, us", "server, us", ...more.map(([label]) => label), "load"];
@@ -247,15 +274,17 @@ async function section({ name, title, says, xLabel, steps, run, more = [] }) {
 }
 
 mkdirSync(folder, { recursive: true });
+const begunMs = performance.now();
 const parts = [];
 parts.push(
   await section({
     name: "queues",
     title: "Queues",
-    says: "A send, a receive and a delete of one message over that many queues in turn, 16 at a time.",
+    says: "A send, a receive and a delete of one message over that many queues in turn, 16 at a time; and what the engine does afterwards, when nothing happens.",
     xLabel: "queues",
     steps: upTo(queuesMost),
     run: withQueues,
+    more: whileIdle,
   }),
   await section({
     name: "workers",
@@ -263,15 +292,15 @@ parts.push(
     says: `${messages.toLocaleString("en")} messages with a handler that does nothing, drained by that many processes. All share the processors of this machine with the server.`,
     xLabel: "processes",
     steps: upTo(workersMost, 1, 2),
-    run: withWorkers,
+    run: (workers) => draining(workers, messages * 2),
   }),
   await section({
     name: "ready",
     title: "Messages that lie ready",
-    says: "One worker process drains from a queue in which that many lie.",
+    says: `One worker process drains up to ${messages.toLocaleString("en")} from a queue in which that many lie.`,
     xLabel: "messages",
     steps: upTo(most, 10_000),
-    run: withReady,
+    run: (count) => draining(1, count),
   }),
   await section({
     name: "executions",
@@ -280,18 +309,16 @@ parts.push(
     xLabel: "executions",
     steps: upTo(executionsMost, 1000),
     run: withExecutions,
-    more: [
-      ["commits/s, idle", (f) => f.commitsPerSecond],
-      ["CPU, idle, %", (f) => f.cpuShare * 100],
-    ],
+    more: whileIdle,
   }),
 );
 const { seconds, memoryMb } = await starting();
 const version = await onFresh(async ({ server }) => server.version);
+const minutes = ((performance.now() - begunMs) / 60_000).toFixed(1);
 const options = Object.entries(values).map(([name, value]) => `--${name} ${value}`);
 const text = `# How cost grows
 
-\`npm run bench:growth -- ${options.join(" ")}\` wrote this page. Node ${process.version}, PostgreSQL ${version}, \`synchronous_commit=on\`, ${cpus().length} processors, which
+\`npm run bench:growth -- ${options.join(" ")}\` wrote this page in ${minutes} minutes. Node ${process.version}, PostgreSQL ${version}, \`synchronous_commit=on\`, ${cpus().length} processors, which
 others used as well: the load stands beside each row (it includes the benchmark's own processes). So read the processor
 time of process and server for each item, which others change little, rather than the rates.
 

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 /** A platform of its own behind the wire. */
-const open = () => openPlatform({ databaseUrl: wire.url, schema: kit.schema, watches: false });
+const open = (watches: boolean) => openPlatform({ databaseUrl: wire.url, schema: kit.schema, watches });
 
 const deadLetter = { after: 5, owner: "tests", runbook: "sim/README.md", retention: "14d" } as const;
 
@@ -44,8 +44,12 @@ async function countFor(seconds: number): Promise<number> {
   return wire.ended - before;
 }
 
-async function withQuiet(parts: Parameters<typeof app>[0], look: (platform: Platform) => Promise<void>) {
-  const platform = await open();
+async function withQuiet(
+  parts: Parameters<typeof app>[0],
+  look: (platform: Platform) => Promise<void>,
+  watches = false,
+) {
+  const platform = await open(watches);
   try {
     await using _running = await start(app(parts), { platform });
     await pause(3000);
@@ -60,6 +64,13 @@ test("an idle process with twenty workers sends one statement a second", async (
   await withQuiet(Object.fromEntries(parts.map((part, n) => [`w${n}`, part])), async () => {
     expect(await countFor(10)).toBeLessThanOrEqual(12);
   });
+});
+
+// Eleven beats, and one round of figures: of the pulse, all gauges, the first points of each series, and what alarms need.
+test("a process that also watches over all others sends hardly more, from its first seconds on", async () => {
+  const { worked } = declare("watched");
+  const look = async () => expect(await countFor(11)).toBeLessThanOrEqual(20);
+  await withQuiet({ worked }, look, true);
 });
 
 test(

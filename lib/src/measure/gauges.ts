@@ -4,6 +4,8 @@ import { countFiring } from "../alarm/store.ts";
 import { readLedgerGauges } from "../ledger/gauges.ts";
 import { readStatus } from "../outbox/client.ts";
 import type { Sql } from "../pg/contract.ts";
+import type { Runner } from "../pg/join.ts";
+import { atOneMoment } from "../pg/snapshot.ts";
 import { readQueueGauges } from "../queue/store/gauges.ts";
 import { readApprovalGauges } from "../workflow/approval/gauges.ts";
 import { readWorkflowGauges } from "../workflow/store/gauges.ts";
@@ -14,7 +16,7 @@ export interface Snapshot {
   readonly queueLabels: ReadonlyMap<string, string>;
 }
 
-async function readOutboxGauges(sql: Pick<Sql, "run">): Promise<Reading[]> {
+async function readOutboxGauges(sql: Runner): Promise<Reading[]> {
   const { targets } = await readStatus(sql);
   return targets.flatMap(({ target: { kind, name }, waiting, parked, oldestAgeMs }) => [
     { name: "tuntas_outbox_rows", labels: { kind, name, state: "waiting" }, value: waiting },
@@ -23,14 +25,14 @@ async function readOutboxGauges(sql: Pick<Sql, "run">): Promise<Reading[]> {
   ]);
 }
 
-const readAlarmGauges = async (sql: Pick<Sql, "run">): Promise<Reading[]> =>
+const readAlarmGauges = async (sql: Runner): Promise<Reading[]> =>
   (await countFiring(sql)).map(({ name, value }) => ({
     name: "tuntas_alarms_firing",
     labels: { name },
     value,
   }));
 
-const readers: readonly ((sql: Pick<Sql, "run">) => Promise<readonly Reading[]>)[] = [
+const readers: readonly ((sql: Runner) => Promise<readonly Reading[]>)[] = [
   readWorkflowGauges,
   readApprovalGauges,
   readOutboxGauges,
@@ -38,10 +40,10 @@ const readers: readonly ((sql: Pick<Sql, "run">) => Promise<readonly Reading[]>)
   readAlarmGauges,
 ];
 
-/** One after another on purpose: figures are no reason to take several connections at once. */
-export async function readSnapshot(sql: Pick<Sql, "run">): Promise<Snapshot> {
-  const queues = await readQueueGauges(sql);
-  const readings = [...queues.readings];
-  for (const read of readers) readings.push(...(await read(sql)));
-  return { readings, queueLabels: queues.labels };
-}
+export const readSnapshot = (sql: Sql): Promise<Snapshot> =>
+  atOneMoment(sql, async (moment) => {
+    const queues = await readQueueGauges(moment);
+    const readings = [...queues.readings];
+    for (const read of readers) readings.push(...(await read(moment)));
+    return { readings, queueLabels: queues.labels };
+  });

@@ -19,7 +19,7 @@ export interface Prometheus {
 }
 
 export interface PrometheusOptions {
-  readonly database: Pick<Sql, "run">;
+  readonly database: Sql;
   readonly tally: Tally;
 }
 

@@ -1,5 +1,6 @@
 // The asking side of the time series: read what a metric was, with what happened meanwhile; add samples and marks.
 import type { Sql } from "../pg/contract.ts";
+import { atOneMoment } from "../pg/snapshot.ts";
 import type { Labels, Mark, NewMark, Sample, Series, SeriesQuery } from "./contract.ts";
 import { seriesErrors } from "./contract.ts";
 import { fill, labelsText, pointsMax, seriesMax, widthFor, type Gap } from "./state.ts";
@@ -65,15 +66,17 @@ const gapsOf = (marks: readonly Mark[]): Gap[] =>
   marks.map(({ atMs, untilMs }) => ({ fromMs: atMs, untilMs: untilMs! }));
 
 export function makeTimeSeries(database: Sql): TimeSeries {
-  async function readThem({ names, labels, limit }: Wanted, span: Span): Promise<Series[]> {
-    const nowMs = await store.databaseNowMs(database);
-    const grid = gridOf(span, nowMs);
-    const [stored, marks] = await Promise.all([
-      store.readSeries(database, { names, labels: labelsText(labels), limit }, grid),
-      store.readGaps(database, grid.fromMs, grid.toMs),
-    ]);
-    const gaps = gapsOf(marks);
-    const known = { gaps, fromMs: grid.fromMs, toMs: Math.min(grid.toMs, nowMs), stepMs: grid.stepMs };
+  const readStored = ({ names, labels, limit }: Wanted, span: Span) =>
+    atOneMoment(database, async (moment) => {
+      const nowMs = await store.databaseNowMs(moment);
+      const grid = gridOf(span, nowMs);
+      const stored = await store.readSeries(moment, { names, labels: labelsText(labels), limit }, grid);
+      const gaps = gapsOf(await store.readGaps(moment, grid.fromMs, grid.toMs));
+      return { stored, known: { ...grid, gaps, toMs: Math.min(grid.toMs, nowMs) } };
+    });
+
+  async function readThem(wanted: Wanted, span: Span): Promise<Series[]> {
+    const { stored, known } = await readStored(wanted, span);
     return stored.map(({ name, labels: text, kind, before, points }) => ({
       name,
       labels: JSON.parse(text) as Labels,

@@ -41,15 +41,21 @@ export async function addSamples(sql: Sql, samples: readonly Sample[]): Promise<
   const values = [names, labels, samples.map(({ value }) => value), widthSeconds];
   const written = await sql.run(addText, values);
   if (written.length >= samples.length * widths.length) return;
-  await sql.run(nameText, [names, labels, samples.map(({ kind }) => kind)]);
-  await addMissing(sql, samples, new Set(written.map(({ series_id }) => series_id as string)));
+  await sql.transaction(async (tx) => {
+    await tx.run(nameText, [names, labels, samples.map(({ kind }) => kind)]);
+    await addMissing(tx, samples, new Set(written.map(({ series_id }) => series_id as string)));
+  });
 }
 
 const idsText = statement(
   `select s.id, s.name, s.labels from unnest($1::text[], $2::text[]) u(n, l) join tuntas.series s on s.name = u.n and s.labels = u.l`,
 );
 
-async function addMissing(sql: Sql, samples: readonly Sample[], written: ReadonlySet<string>): Promise<void> {
+async function addMissing(
+  sql: Runner,
+  samples: readonly Sample[],
+  written: ReadonlySet<string>,
+): Promise<void> {
   const { names, labels } = columnsOf(samples);
   const rows = await sql.run<{ id: string; name: string; labels: string }>(idsText, [names, labels]);
   const fresh = new Set(rows.filter(({ id }) => !written.has(id)).map((row) => `${row.name} ${row.labels}`));

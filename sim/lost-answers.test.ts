@@ -1,6 +1,6 @@
 // A claim that was committed, and whose answer its process never got. That process lives, so nobody takes over what it
 // holds; nor does it know of it. It goes on within seconds all the same, however busy the process is meanwhile.
-import { subscribe } from "node:diagnostics_channel";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { app, openPlatform, queue, start, worker, workflow, type Platform } from "tuntas";
@@ -56,6 +56,14 @@ function listen(channel: string, matches: (fields: any) => boolean): any[] {
   return heard;
 }
 
+function once(channel: string, act: () => void): void {
+  const listener = () => {
+    unsubscribe(channel, listener);
+    act();
+  };
+  subscribe(channel, listener);
+}
+
 let names = 0;
 
 /** A worker that is at one message all the time, and counts the attempts of the others. */
@@ -66,6 +74,7 @@ function busyWorker({ statement, options }: Kind) {
     deadLetter: { after: 5, owner: "tests", runbook: "sim/README.md", retention: "14d" },
   });
   const attempts = new Map<string, number>();
+  let failures = 0;
   let finish!: () => void;
   const over = new Promise<void>((resolve) => (finish = resolve));
   const work = worker(of, {
@@ -76,6 +85,7 @@ function busyWorker({ statement, options }: Kind) {
     async handle({ id }, { attempt }) {
       attempts.set(id, attempt);
       if (id === "long") await over;
+      if (id === "fails once" && failures++ === 0) throw new Error("once");
     },
   });
   const send = (id: string) =>
@@ -109,6 +119,45 @@ describe("what a busy worker has claimed is handled, as if nothing had been", ()
     await expect.poll(() => Object.fromEntries(attempts), patient).toEqual({ long: 1, a: 1, b: 1 });
     finish();
   });
+});
+
+test("what a busy worker could not end is handled again", async () => {
+  const kind = { of: "messages that cannot be ended", cut, statement: claim } as const;
+  const { parts, send, attempts, finish } = busyWorker(kind);
+  const ask = (text: string) =>
+    kit.platform.database.transaction((tx) => tx.client.query(text.replaceAll("tuntas.", `${kit.schema}.`)));
+  await ask(`create function tuntas.refuse() returns trigger language plpgsql as
+    $$ begin raise exception 'no failure can be written'; end $$`);
+  await ask(
+    "create trigger refuse before insert on tuntas.failure for each row execute function tuntas.refuse()",
+  );
+  await using _running = await start(app(parts), { platform });
+  await send("long");
+  await send("fails once");
+  await expect.poll(() => attempts.has("fails once"), patient).toBe(true);
+  attempts.delete("fails once");
+  await expect.poll(() => attempts.get("fails once"), patient).toBe(1);
+  await ask("drop trigger refuse on tuntas.failure");
+  finish();
+});
+
+test("what a receive got is answered, though its second look failed", async () => {
+  const { catalog, sender, receiver } = platform.queues;
+  await catalog.create(scope, "dead", {});
+  const { queue: of } = await catalog.create(scope, "looks", { deadLetterName: "dead", receivesMax: 1 });
+  const send = (body: string) =>
+    sender.send(of, { messageId: crypto.randomUUID(), body }, "tests").then(() => body);
+  const receive = (countMax: number, visibilitySeconds: number) =>
+    receiver.receive(of, { countMax, waitMs: 0, visibilitySeconds });
+  await send("spent");
+  await receive(1, 0);
+  await send("fresh");
+  // A claim that a dead letter was part of looks again.
+  const cut = new Promise<void>((struck) =>
+    once("tuntas.queue.dead", () => void wire.cutNext("after commit", claim).then(struck)),
+  );
+  expect(await receive(2, 3600)).toMatchObject([{ body: "fresh" }]);
+  await cut;
 });
 
 test("what a receive with an attempt id got is given again under that id", async () => {

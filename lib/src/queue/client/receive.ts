@@ -86,7 +86,13 @@ export function makeClaimer(context: QueueContext, queueId: number) {
   return async ({ count, ...request }: Omit<ClaimRequest, "from" | "queueId">): Promise<HeldMessage[]> => {
     const messages: HeldMessage[] = [];
     for (let position = looks.beginsAtTheStart() ? fromTheStart : from; ; position = fromTheStart) {
-      const claimed = await look(position, { ...request, count: count - messages.length });
+      const claimed = await look(position, { ...request, count: count - messages.length }).catch(
+        (cause: unknown) => {
+          // What an earlier look got is held now, and not the less for this one's failure.
+          if (messages.length === 0) throw cause;
+        },
+      );
+      if (!claimed) break;
       tellClaimed(context, queueId, claimed);
       messages.push(...claimed.messages);
       if (messages.length === count) break;

@@ -1,4 +1,4 @@
-// What it costs that very many executions wait for people: rows, and nothing else.
+// What it costs that very many executions wait for people: rows, and nothing else. And what it costs where a transaction waits.
 import pg from "pg";
 import { expect, test } from "vitest";
 import { app, start } from "../app.ts";
@@ -50,3 +50,55 @@ test("two thousand executions that wait for a person cost no statement and no ru
   expect(held).toEqual([]);
   expect((await workflows.activities.succeed(tokens[0]!, {})).status).toBe("accepted");
 }, 120_000);
+
+test("P-13 where transactions wait for people, a pool of two is exhausted by two cases; as executions they hold nothing", async () => {
+  await using kit = await testPlatform();
+  const connectionTimeoutMillis = 2000;
+  const pool = new pg.Pool({ connectionString: kit.databaseUrl, max: 2, connectionTimeoutMillis });
+  await pool.query(`create table ${kit.schema}.cases (id text primary key)`);
+  let decide!: () => void;
+  const decided = new Promise<void>((resolve) => (decide = resolve));
+  // Insert, wait for the supervisor, commit: all in one transaction.
+  const activate = async (id: string) => {
+    const client = await pool.connect();
+    try {
+      await client.query("begin");
+      await client.query(`insert into ${kit.schema}.cases values ($1)`, [id]);
+      await decided;
+      await client.query("commit");
+    } finally {
+      client.release();
+    }
+  };
+  const cases = [activate("one"), activate("two")];
+  await expect.poll(() => pool.idleCount + pool.waitingCount + pool.totalCount).toBe(2);
+  await expect(pool.query("select 1")).rejects.toThrow(/timeout/);
+  decide();
+  await Promise.all(cases);
+
+  const definition = {
+    StartAt: "Ask",
+    States: { Ask: { Type: "Task", Resource: invoke, Parameters, End: true } },
+  };
+  const activating = workflow("activating", {
+    definition: definition as never,
+    tasks: {
+      ask: (_input, { tx }) =>
+        tx.query(`insert into ${kit.schema}.cases_asked default values`).then(() => undefined),
+    },
+  });
+  await pool.query(`create table ${kit.schema}.cases_asked (at timestamptz default now())`);
+  await using running = await start(app({ activating }), { platform: kit.platform });
+  const begun = await Promise.all(Array.from({ length: 5 }, () => activating.start({})));
+  const waiting = statement(
+    "select count(*)::int as count from tuntas.workflow_call where started and owner_id is null",
+  );
+  const { database } = running.platform;
+  await expect
+    .poll(async () => (await database.run(waiting))[0]!.count, { timeout: 20_000 })
+    .toBe(begun.length);
+  const open = `select count(*)::int as count from pg_stat_activity
+    where state like 'idle in transaction%' and query like '%${kit.schema}%'`;
+  await expect.poll(async () => (await pool.query(open)).rows[0].count, { timeout: 10_000 }).toBe(0);
+  await pool.end();
+}, 60_000);

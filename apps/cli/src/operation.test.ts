@@ -25,7 +25,7 @@ async function deadLetters(count: number): Promise<void> {
   const running = await start(app({ orders, work }), { platform });
   for (let id = 0; id < count; id++) await orders.send({ id });
   const scope = { account: "000000000000", region: "us-east-1" };
-  const groups = () => platform.queues.triage.groups(scope, {});
+  const groups = () => platform.queues.deadLetters.groups(scope, {});
   await expect.poll(async () => (await groups())[0]?.count, { timeout: 30_000 }).toBe(count);
   await running.stop();
   await platform.close();

@@ -114,7 +114,7 @@ const looksMax = 150;
 async function askForReplay({ operations, queues }: Platform): Promise<void> {
   const filter = { queue: payments.name, code: "CURRENCY_UNKNOWN" };
   for (let look = 0; look < looksMax; look++) {
-    if ((await queues.triage.groups(defaultScope, filter)).length > 0) break;
+    if ((await queues.deadLetters.groups(defaultScope, filter)).length > 0) break;
     await sleep(lookEveryMs);
   }
   await operations.start({

@@ -50,7 +50,7 @@ async function deadLetters(codes: readonly string[]): Promise<{ name: string; se
   const sent: string[] = [];
   for (const code of codes) sent.push((await of.send({ code })).messageId);
   const count = async () =>
-    (await platform.queues.triage.groups(defaultScope, { queue: name })).reduce(
+    (await platform.queues.deadLetters.groups(defaultScope, { queue: name })).reduce(
       (sum, { count: each }) => sum + each,
       0,
     );

@@ -215,6 +215,10 @@ export const queueErrors = catalogue({
     meaning: "A message body or attribute holds characters that SQS refuses.",
     remedy: "Encode binary data, for example as base64.",
   },
+  TUNTAS_MESSAGE_ATTRIBUTE: {
+    meaning: "A message attribute has a type that SQS does not know, or a value that does not fit it.",
+    remedy: "Give DataType String or Number with StringValue, or Binary with BinaryValue in base64.",
+  },
   TUNTAS_MESSAGE_SIZE: {
     meaning: "A message is larger than its queue takes.",
     remedy: "Store the payload elsewhere and send its reference, or raise messageBytesMax.",
@@ -260,22 +264,9 @@ export const queueErrors = catalogue({
     meaning: "The body of a message is not JSON.",
     remedy: "Send JSON, or read the body as text with a schema for strings.",
   },
-  TUNTAS_REPLAY_FORBIDDEN: {
-    meaning: "A rule of the queue forbids to replay messages that failed with this code.",
-    remedy:
-      "Reject them with a reason, leave them out (skipForbidden), or change the rule where the queue is declared.",
-  },
-  TUNTAS_REPLAY_UNCONFIRMED: {
-    meaning: "The selection holds messages of which nobody can say whether their effect took place.",
-    remedy: "Look at the other side first; then replay with effectChecked, or reject what was done already.",
-  },
-  TUNTAS_REPLAY_TARGET: {
-    meaning: "The messages cannot go where they were to go.",
-    remedy: "Name an existing queue of the same kind (FIFO or standard) as the one that they died in.",
-  },
-  TUNTAS_TRIAGE_OPTIONS: {
-    meaning: "An operation on dead letters does not say who does it, why, or how.",
-    remedy: "Give actor and reason; they go on the record.",
+  TUNTAS_RESEND_TARGET: {
+    meaning: "A dead letter cannot be sent anew to where it died.",
+    remedy: "Replay it to another queue, or reject it with a reason.",
   },
   TUNTAS_WORKER_REGISTERED: {
     meaning: "Two workers of one application take messages of the same queue.",

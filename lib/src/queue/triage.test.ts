@@ -76,8 +76,13 @@ async function deadLetters(
 }
 
 const queues = () => world.platform.queues;
-const auditRows = (action: string) =>
-  world.platform.database.run(statement(`select * from tuntas.audit where action = '${action}' order by id`));
+
+/** What an operation upon the dead letters came to. */
+async function operate(kind: "replay" | "reject", selection: object, more: object = {}) {
+  const { operations } = world.platform;
+  const { operation } = await operations.start({ kind, selection, ...act, ...more });
+  return operations.settled(operation.id);
+}
 
 test("Q-15: dead letters are grouped by cause, with count, times, sample, receives, owner and runbook", async () => {
   const { name } = await deadLetters(["a", "b", "c"], {
@@ -86,7 +91,7 @@ test("Q-15: dead letters are grouped by cause, with count, times, sample, receiv
         ? poison({ code: "OTHER" })
         : poison({ code: "BAD_ORDER", message: `order ${id.length} is bad` }),
   });
-  const groups = await queues().triage.groups(defaultScope, { queue: name });
+  const groups = await queues().deadLetters.groups(defaultScope, { queue: name });
   expect(groups).toMatchObject([
     {
       queue: name,
@@ -108,7 +113,7 @@ test("Q-15: dead letters are grouped by cause, with count, times, sample, receiv
   ]);
   expect(groups[0]!.firstSeenAtMs).toBeLessThanOrEqual(groups[0]!.lastSeenAtMs);
   expect(
-    await queues().triage.items(defaultScope, { queue: name, code: "OTHER" }, { limit: 10 }),
+    await queues().deadLetters.items(defaultScope, { queue: name, code: "OTHER" }, { limit: 10 }),
   ).toMatchObject([{ body: '{"orderId":"c"}' }]);
 });
 
@@ -124,77 +129,57 @@ test("Q-15: dead letters of a queue that nobody declared have owner none, and sa
   await receiver.receive(source, { countMax: 1, waitMs: 0, visibilitySeconds: 0 });
   await world.advance(1000);
   await receiver.receive(source, { countMax: 1, waitMs: 0, visibilitySeconds: 0 });
-  expect(await queues().triage.groups(defaultScope, { queue: name })).toMatchObject([
+  expect(await queues().deadLetters.groups(defaultScope, { queue: name })).toMatchObject([
     { owner: "none", runbook: null, code: "NOT_DELETED", count: 1 },
   ]);
 });
 
-test("Q-16, Q-17, Q-20, L-06: poison reaches the dead-letter queue, the worker survives, a replay empties the selection once", async () => {
+test("Q-16, Q-17, L-06: poison reaches the dead-letter queue, the worker survives, a replay empties the selection once", async () => {
   const { of, name } = await deadLetters(["a", "b", "c"], {
     outcomeOf: (id) => poison({ code: id === "c" ? "OTHER" : "BAD_ORDER" }),
   });
-  const plan = await queues().triage.replay(defaultScope, {
-    ...act,
-    filter: { queue: name, code: "BAD_ORDER" },
-    dryRun: true,
+  const filter = { queue: name, code: "BAD_ORDER" };
+  expect(await world.platform.operations.preview("replay", { filter })).toMatchObject({
+    count: 2,
+    forbidden: [],
   });
-  expect(plan).toMatchObject({ status: "planned", selected: 2, moved: 0, auditId: null });
-  const [before] = await queues().triage.items(defaultScope, { queue: name }, { limit: 1 });
+  const [before] = await queues().deadLetters.items(defaultScope, { queue: name }, { limit: 1 });
 
   const handled: string[] = [];
   await using running = await run(of, (id) => void handled.push(id));
   await counted("worker.attempt", 2, async () => {
-    const report = await queues().triage.replay(defaultScope, {
-      ...act,
-      filter: { queue: name, code: "BAD_ORDER" },
-    });
-    expect(report).toMatchObject({ status: "completed", selected: 2, moved: 2, skipped: 0 });
+    const ended = await operate("replay", { filter });
+    expect(ended).toMatchObject({ state: "completed", selected: 2, done: 2, skipped: 0, ...act });
+    const items = await world.platform.operations.items(ended.id);
+    expect(items.map(({ item }) => item)).toContain(before!.messageId);
   });
   expect(handled.toSorted()).toEqual(["a", "b"]);
-  expect(await queues().triage.groups(defaultScope, { queue: name })).toMatchObject([
+  expect(await queues().deadLetters.groups(defaultScope, { queue: name })).toMatchObject([
     { code: "OTHER", count: 1 },
   ]);
 
   // The first delivery of `a` was processed now; the same body once more has no second effect.
   await counted("worker.attempt", 1, () => of.send({ orderId: "a" }));
   expect(handled).toHaveLength(2);
-
-  const operation = (await auditRows("dlq.replay")).at(-1)!;
-  expect(operation).toMatchObject({ actor: "ada", reason: "the fix is deployed", subject: `queue ${name}` });
-  expect(JSON.parse(operation.details)).toMatchObject({
-    status: "completed",
-    moved: 2,
-    filter: { code: "BAD_ORDER" },
-  });
-  const slice = (await auditRows("dlq.replay.slice")).at(-1)!;
-  expect(JSON.parse(slice.details).messageIds).toContain(before!.messageId);
   await running.stop();
 });
 
 test("Q-16: a replay can go to another queue, at a rate, and be aborted between two slices", async () => {
   const { name } = await deadLetters(["a", "b", "c", "d", "e", "f"]);
   const { queue: other } = await queues().catalog.create(defaultScope, `${name}-fixed`, {});
-  const abort = new AbortController();
-  const first = counted("queue.replayed", 1, async () => undefined).then(() => abort.abort());
-  const report = await queues().triage.replay(defaultScope, {
-    ...act,
-    filter: { queue: name },
-    destination: other,
-    perSecond: 5,
-    signal: abort.signal,
-  });
-  await first;
-  expect(report.status).toBe("aborted");
-  expect(await queues().catalog.count(other)).toMatchObject({ ready: report.moved });
+  const { operations } = world.platform;
+  const to = `${name}-fixed`;
+  const slow = { kind: "replay", selection: { filter: { queue: name }, to }, ...act, perSecond: 5 };
+  const { operation } = await operations.start(slow);
+  await counted("queue.replayed", 1, async () => undefined);
+  await operations.say("abort", operation.id, act);
+  const { state, done } = await operations.get(operation.id);
+  expect(state).toBe("aborted");
+  expect(await queues().catalog.count(other)).toMatchObject({ ready: done });
   const startedAt = performance.now();
-  const rest = await queues().triage.replay(defaultScope, {
-    ...act,
-    filter: { queue: name },
-    destination: other,
-    perSecond: 10,
-  });
-  expect(rest.moved).toBe(6 - report.moved);
-  expect(performance.now() - startedAt).toBeGreaterThan(((rest.moved - 2) / 10) * 1000);
+  const rest = await operate("replay", { filter: { queue: name }, to }, { perSecond: 10 });
+  expect(rest.done).toBe(6 - done);
+  expect(performance.now() - startedAt).toBeGreaterThan(((rest.done - 2) / 10) * 1000);
 });
 
 test("Q-18: a replay that a rule of the queue forbids is refused with the rule's name, and changes nothing", async () => {
@@ -202,25 +187,22 @@ test("Q-18: a replay that a rule of the queue forbids is refused with the rule's
     policy: { replayForbidden: { CASE_CLOSED: "closed case" } },
     outcomeOf: (id) => poison({ code: id === "a" ? "CASE_CLOSED" : "BAD_ORDER" }),
   });
-  const replay = (more: object) =>
-    queues().triage.replay(defaultScope, { ...act, filter: { queue: name }, ...more });
-  await expect(replay({})).rejects.toMatchObject({
-    code: "TUNTAS_REPLAY_FORBIDDEN",
+  const selection = { filter: { queue: name } };
+  await expect(operate("replay", selection)).rejects.toMatchObject({
+    code: "TUNTAS_OPERATION_FORBIDDEN",
     message: expect.stringContaining("closed case"),
   });
-  expect(await replay({ dryRun: true })).toMatchObject({
-    selected: 1,
-    forbidden: [{ queue: name, code: "CASE_CLOSED", rule: "closed case", count: 1 }],
+  expect(await world.platform.operations.preview("replay", selection)).toMatchObject({
+    count: 1,
+    forbidden: [{ rule: "closed case", count: 1 }],
   });
   expect(
-    (await queues().triage.groups(defaultScope, { queue: name }))
+    (await queues().deadLetters.groups(defaultScope, { queue: name }))
       .map((group) => group.replayForbidden)
       .toSorted(),
   ).toEqual(["closed case", null]);
-  expect(await replay({ skipForbidden: true })).toMatchObject({ moved: 1 });
-  expect(
-    await queues().triage.reject(defaultScope, { ...act, filter: { queue: name }, code: "TOO_LATE" }),
-  ).toMatchObject({ moved: 1 });
+  expect(await operate("replay", selection, { skipForbidden: true })).toMatchObject({ done: 1, refused: 1 });
+  expect(await operate("reject", { ...selection, code: "TOO_LATE" })).toMatchObject({ done: 1 });
   expect(
     await world.platform.database.run(
       statement("select code, reason from tuntas.rejection where code = 'TOO_LATE'"),
@@ -234,15 +216,14 @@ test("Q-16: unknown outcomes are replayed out of quarantine only after somebody 
     signal: "worker.attempt",
   });
   const filter = { queue: name };
-  expect(await queues().triage.groups(defaultScope, filter)).toMatchObject([
+  expect(await queues().deadLetters.groups(defaultScope, filter)).toMatchObject([
     { place: "quarantined", outcome: "unknown", count: 1 },
   ]);
-  await expect(queues().triage.replay(defaultScope, { ...act, filter })).rejects.toMatchObject({
-    code: "TUNTAS_REPLAY_UNCONFIRMED",
+  await expect(operate("replay", { filter })).rejects.toMatchObject({
+    code: "TUNTAS_OPERATION_FORBIDDEN",
+    message: expect.stringContaining("nobody has looked"),
   });
-  expect(await queues().triage.replay(defaultScope, { ...act, filter, effectChecked: true })).toMatchObject({
-    moved: 1,
-  });
+  expect(await operate("replay", { filter, effectChecked: true })).toMatchObject({ done: 1 });
   const source = await queues().catalog.get(defaultScope, name);
   const [again] = await queues().receiver.receive(source, {
     countMax: 1,
@@ -260,9 +241,9 @@ test("Q-16: two operations at once move each message once, and a FIFO group come
   // The last one dies when somebody asks for it again.
   const fifo = await queues().catalog.get(defaultScope, name);
   await queues().receiver.receive(fifo, { countMax: 1, waitMs: 0, visibilitySeconds: 30 });
-  const replay = () => queues().triage.replay(defaultScope, { ...act, filter: { queue: name } });
-  const reports = await Promise.all([replay(), replay()]);
-  expect(reports.reduce((sum, report) => sum + report.moved, 0)).toBe(4);
+  const replay = () => operate("replay", { filter: { queue: name } });
+  const ended = await Promise.all([replay(), replay()]);
+  expect(ended.reduce((sum, { done }) => sum + done, 0)).toBe(4);
   const source = await queues().catalog.get(defaultScope, name);
   const messages = await queues().receiver.receive(source, {
     countMax: 10,
@@ -272,19 +253,11 @@ test("Q-16: two operations at once move each message once, and a FIFO group come
   expect(messages.map((held) => JSON.parse(held.body).orderId)).toEqual(["1", "2", "3", "4"]);
 });
 
-test("Q-20: an operation without actor or reason is refused", async () => {
-  await expect(
-    queues().triage.reject(defaultScope, { actor: "ada", reason: " ", filter: {} }),
-  ).rejects.toMatchObject({
-    code: "TUNTAS_TRIAGE_OPTIONS",
-  });
-});
-
 test("Q-19: a dead letter past the retention of its queue is removed, and counted by a signal", async () => {
   const { name } = await deadLetters(["a"], { policy: { retention: "60s" } });
   await world.advance(61_000);
   await counted("queue.expired", 1, () => applyRetention(world.platform.context));
-  expect(await queues().triage.groups(defaultScope, { queue: name })).toEqual([]);
+  expect(await queues().deadLetters.groups(defaultScope, { queue: name })).toEqual([]);
 });
 
 test("Q-09: diagnose names each sign of poison", async () => {
@@ -330,18 +303,83 @@ test("Q-16: quarantined messages of a FIFO group come back in their order; those
     signal: "worker.attempt",
   });
   const filter = { queue: name };
-  expect(await queues().triage.groups(defaultScope, filter)).toMatchObject([
+  expect(await queues().deadLetters.groups(defaultScope, filter)).toMatchObject([
     { place: "quarantined", count: 2 },
   ]);
-  const [first] = await queues().triage.items(defaultScope, filter, { limit: 1 });
-  await queues().triage.replay(defaultScope, {
-    ...act,
-    filter: { messageIds: [first!.messageId] },
-    effectChecked: true,
-  });
+  const [first] = await queues().deadLetters.items(defaultScope, filter, { limit: 1 });
+  await operate("replay", { filter: { messageIds: [first!.messageId] }, effectChecked: true });
   const source = await queues().catalog.get(defaultScope, name);
   const receive = () => queues().receiver.receive(source, { countMax: 10, waitMs: 0, visibilitySeconds: 30 });
   expect((await receive()).map((held) => held.body)).toEqual(['{"orderId":"1"}']);
   await queues().catalog.delete(source, "ada");
-  expect(await queues().triage.groups(defaultScope, filter)).toEqual([]);
+  expect(await queues().deadLetters.groups(defaultScope, filter)).toEqual([]);
+});
+
+/** A dead letter that came over the wire, with attributes of each type. */
+async function deadWithAttributes(name: string, attributes: object) {
+  const { catalog, sender, receiver, deadLetters: pile } = queues();
+  await catalog.create(defaultScope, `${name}-dlq`, {});
+  const { queue: source } = await catalog.create(defaultScope, name, {
+    deadLetterName: `${name}-dlq`,
+    receivesMax: 1,
+  });
+  const message = { messageId: crypto.randomUUID(), body: "wrong", attributes: JSON.stringify(attributes) };
+  await sender.send(source, message, "000000000000");
+  await receiver.receive(source, { countMax: 1, waitMs: 0, visibilitySeconds: 0 });
+  await world.advance(1000);
+  await receiver.receive(source, { countMax: 1, waitMs: 0, visibilitySeconds: 0 });
+  const [letter] = await pile.items(defaultScope, { queue: name }, { limit: 1 });
+  return { source, messageId: letter!.messageId };
+}
+
+const typed = {
+  region: { DataType: "String", StringValue: "id" },
+  weight: { DataType: "Number.kg", StringValue: "7.5" },
+  seal: { DataType: "Binary", BinaryValue: "AP8=" },
+};
+
+test("Q-15: a dead letter put right goes out with its attributes of every type as the old one ends, in one commit", async () => {
+  const { source, messageId } = await deadWithAttributes(freshName(), typed);
+  const correction = { messageId, body: "right", ...act };
+  const resent = await queues().resend(defaultScope, correction);
+  expect(resent).toMatchObject({ status: "sent" });
+  const [held] = await queues().receiver.receive(source, { countMax: 10, waitMs: 0, visibilitySeconds: 30 });
+  expect(held).toMatchObject({ body: "right", receives: 1 });
+  expect(JSON.parse(held!.attributes!)).toEqual(typed);
+  expect(await queues().inspector.explain(messageId)).toMatchObject({
+    state: "rejected",
+    history: [{ action: "dlq.resend", actor: "ada", details: { messageId: held!.messageId } }],
+  });
+  expect(await queues().resend(defaultScope, correction)).toEqual({ status: "gone" });
+});
+
+test("Q-15: where the new message is refused or cannot be stored, the old one stays where it lies", async () => {
+  const { source, messageId } = await deadWithAttributes(freshName(), typed);
+  const refused = [
+    [{ seal: { DataType: "Binary", BinaryValue: "no base64" } }, "TUNTAS_MESSAGE_ATTRIBUTE"],
+    [{ weight: { DataType: "Weight", StringValue: "7" } }, "TUNTAS_MESSAGE_ATTRIBUTE"],
+  ] as const;
+  for (const [attributes, code] of refused)
+    await expect(
+      queues().resend(defaultScope, { messageId, body: "right", attributes, ...act }),
+    ).rejects.toMatchObject({ code });
+  // The database refuses what it is to keep last, the record: so nothing of it took place.
+  await expect(
+    queues().resend(defaultScope, { messageId, body: "right", actor: "ada", reason: "\0" }),
+  ).rejects.toThrow();
+  expect(await queues().catalog.count(source)).toMatchObject({ ready: 0 });
+  expect(await queues().inspector.explain(messageId)).toMatchObject({ state: "dead" });
+});
+
+test("Q-15: two who send the same dead letter anew at once send it once, in a FIFO queue too", async () => {
+  const { name } = await deadLetters(["1"], { name: `${freshName()}.fifo`, signal: "worker.attempt" });
+  const source = await queues().catalog.get(defaultScope, name);
+  await queues().receiver.receive(source, { countMax: 1, waitMs: 0, visibilitySeconds: 30 });
+  const [letter] = await queues().deadLetters.items(defaultScope, { queue: name }, { limit: 1 });
+  const resend = () =>
+    queues().resend(defaultScope, { messageId: letter!.messageId, body: '{"orderId":"2"}', ...act });
+  const statuses = (await Promise.all([resend(), resend()])).map(({ status }) => status);
+  expect(statuses.toSorted()).toEqual(["gone", "sent"]);
+  const held = await queues().receiver.receive(source, { countMax: 10, waitMs: 0, visibilitySeconds: 30 });
+  expect(held.map(({ body, groupId }) => [body, groupId])).toEqual([['{"orderId":"2"}', "g"]]);
 });

@@ -1,7 +1,8 @@
-import type { DeadGroup, DeadItem, DeadPlace, Forbidden, OperationReport } from "tuntas/queue";
+import type { Forbidden } from "tuntas/operation";
+import type { Attribute, DeadGroup, DeadItem, DeadPlace, Resent } from "tuntas/queue";
 import type { Paged, Reasoned } from "./basics.ts";
 
-export type { DeadGroup, DeadItem, DeadPlace, Forbidden, OperationReport };
+export type { Attribute, DeadGroup, DeadItem, DeadPlace, Forbidden };
 
 /** Which dead letters; what is left out is not asked for. */
 export interface DeadFilter {
@@ -13,9 +14,17 @@ export interface DeadFilter {
   readonly messageIds?: readonly string[];
 }
 
-/** What an operation came to, or that it goes on under this id. */
-export type Operated =
-  OperationReport | { readonly status: "running"; readonly selected: number; readonly operation: string };
+/** What an operation would be done to, what it came to, or that it goes on. */
+export interface Operated {
+  readonly status: "planned" | "running" | "completed" | "aborted";
+  /** Null before it is begun. */
+  readonly operation: string | null;
+  readonly selected: number;
+  readonly moved: number;
+  /** Messages that somebody else moved or received in the meantime. */
+  readonly skipped: number;
+  readonly forbidden: readonly Forbidden[];
+}
 
 export interface DeadLetterReads {
   "dead.groups": {
@@ -41,10 +50,15 @@ export interface DeadLetterActs {
       };
     answer: Operated;
   };
-  /** A new message with another body, to where the old one died; the old one is rejected. */
+  /** A new message to where the old one died; the old one is rejected. Both or neither. */
   "dead.resend": {
-    body: Reasoned & { readonly id: string; readonly body: string };
-    answer: { readonly messageId: string; readonly old: "rejected" | "being rejected" | "gone" };
+    body: Reasoned & {
+      readonly id: string;
+      readonly body: string;
+      /** A text is one of type String; the old ones where it is left out. */
+      readonly attributes?: Readonly<Record<string, string | Attribute>>;
+    };
+    answer: Resent;
   };
   "dead.reject": {
     body: DeadFilter & Reasoned & { readonly dryRun?: boolean; readonly code?: string };

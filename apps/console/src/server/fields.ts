@@ -1,4 +1,5 @@
 // What came in a query string or a body, taken out field by field. Whatever does not fit is refused by name.
+import type { Attribute } from "tuntas/queue";
 import { consoleErrors } from "../contract.ts";
 
 export interface Fields {
@@ -13,6 +14,8 @@ export interface Fields {
   texts(name: string): readonly string[] | undefined;
   /** Texts by their names; nothing where it is missing. */
   named(name: string): Readonly<Record<string, string>>;
+  /** Message attributes; undefined where it is missing. Whether each fits its type says the queue. */
+  attributes(name: string): Readonly<Record<string, string | Attribute>> | undefined;
 }
 
 const textCharsMax = 2_000_000;
@@ -40,6 +43,15 @@ export function makeFields(values: Readonly<Record<string, unknown>>): Fields {
     const value = optional(name);
     if (value === undefined) throw wrong(name, "text", value);
     return value;
+  }
+
+  function record<T>(name: string, expected: string, fits: (each: unknown) => boolean) {
+    const value = read(name);
+    if (value === undefined) return undefined;
+    const entries = typeof value === "object" && !Array.isArray(value) ? Object.entries(value!) : undefined;
+    if (entries && entries.length <= 100 && entries.every(([, each]) => fits(each)))
+      return Object.fromEntries(entries) as Record<string, T>;
+    throw wrong(name, expected, value);
   }
 
   return {
@@ -70,12 +82,11 @@ export function makeFields(values: Readonly<Record<string, unknown>>): Fields {
         return value;
       throw wrong(name, "a list of texts", value);
     },
-    named(name) {
-      const value = read(name) ?? {};
-      const entries = typeof value === "object" && !Array.isArray(value) ? Object.entries(value) : undefined;
-      if (entries && entries.length <= 100 && entries.every(([, each]) => typeof each === "string"))
-        return Object.fromEntries(entries) as Record<string, string>;
-      throw wrong(name, "texts by their names", value);
-    },
+    named: (name) => record(name, "texts by their names", (each) => typeof each === "string") ?? {},
+    attributes: (name) =>
+      record(name, "texts, or type and value, by their names", (each) => {
+        if (typeof each === "string") return true;
+        return typeof each === "object" && each !== null && !Array.isArray(each);
+      }),
   };
 }

@@ -1,13 +1,14 @@
-// Dead letters as something that an operation is done to: counted, paged, and put back or ended slice by slice in a
-// transaction of the operation's. What may not be replayed is told item by item, with the reason.
+// What waits for a person, dead or in quarantine: why, whose it is, and what an operation is done to. It is counted,
+// paged, and put back or ended slice by slice in a transaction of the operation's; what may not be replayed is told item by
+// item, with the reason. There is no discard: what a person ends has a reason.
 import type { Tx } from "../../pg/contract.ts";
-import type { QueueRecord, Scope, TriageFilter } from "../contract.ts";
+import type { DeadGroup, DeadItem, QueueRecord, Scope, TriageFilter } from "../contract.ts";
 import { queueSignals } from "../signals.ts";
 import * as store from "../store/triage.ts";
 import type { Candidate, Tally } from "../store/triage.ts";
 import type { QueueContext } from "./context.ts";
 import { wakeQueues } from "./context.ts";
-import { countBy, inGroups, liesIn, select } from "./triage.ts";
+import { inGroups } from "./grouped.ts";
 import { findUnsettled, settledOf } from "./unsettled.ts";
 
 /** A message that waits for a person. */
@@ -44,6 +45,14 @@ export interface DeadLetterResult {
 }
 
 export interface DeadLetters {
+  /** The causes, the most frequent first. */
+  groups(scope: Scope, filter: TriageFilter): Promise<DeadGroup[]>;
+  /** The messages, in the order in which they were sent; the next page comes after the last one's id. */
+  items(
+    scope: Scope,
+    filter: TriageFilter,
+    page: { readonly after?: string; readonly limit: number },
+  ): Promise<DeadItem[]>;
   survey(scope: Scope, filter: TriageFilter, options?: SurveyOptions): Promise<DeadLetterSurvey>;
   /** In the order of the ids, so that what dies again meanwhile is not taken twice. */
   page(scope: Scope, filter: TriageFilter, after: string, limit: number): Promise<DeadLetter[]>;
@@ -56,7 +65,16 @@ export interface DeadLetters {
 
 const sampleMax = 10;
 const pageMax = 100_000;
-const unsettledRule = "nobody knows what became of a side effect";
+const unsettledRule =
+  "nobody knows what became of a side effect that it made; settle it first (`tuntas effect list`)";
+
+const liesIn = (item: DeadLetter): number => item.liesInId;
+
+function countBy<T>(list: readonly T[], keyOf: (item: T) => number): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const item of list) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
+  return counts;
+}
 
 /** The reason that forbids to replay it; undefined where none does. */
 function whyNot(
@@ -111,7 +129,9 @@ export function makeDeadLetters(context: QueueContext): DeadLetters {
     options: SurveyOptions = {},
   ): Promise<DeadLetterSurvey> {
     const { terms } = options;
-    const { filter, tally } = await select(context, scope, wanted);
+    const nowMs = await store.readClockMs(database);
+    const filter = { ...wanted, untilMs: Math.min(wanted.untilMs ?? Infinity, nowMs) };
+    const tally = await store.tallySelection(database, scope, filter);
     const counts = new Map<string | undefined, number>();
     const add = (rule: string | undefined, count: number) =>
       counts.set(rule, (counts.get(rule) ?? 0) + count);
@@ -148,6 +168,9 @@ export function makeDeadLetters(context: QueueContext): DeadLetters {
   }
 
   return {
+    groups: (scope, filter) => store.findGroups(database, scope, filter),
+    items: (scope, filter, { after = "0", limit }) =>
+      store.findItems(database, scope, filter, { after, limit }),
     survey,
     page: (scope, filter, after, limit) =>
       store.findCandidates(database, scope, filter, { after, limit, forbiddenToo: true }),

@@ -15,8 +15,7 @@ import { makeInspector } from "./inspector.ts";
 import type { Observer } from "./observer.ts";
 import { makeObserver } from "./observer.ts";
 import { makeDeadLetters, type DeadLetters } from "./dead-letters.ts";
-import type { Triage } from "./triage.ts";
-import { makeTriage } from "./triage.ts";
+import { makeResend, type Resend } from "./resend.ts";
 
 export interface Queues {
   readonly catalog: Catalog;
@@ -24,22 +23,25 @@ export interface Queues {
   readonly receiver: Receiver;
   readonly receipts: Receipts;
   readonly moves: Moves;
-  readonly triage: Triage;
   readonly deadLetters: DeadLetters;
+  /** Sends a dead letter anew with what was wrong put right, and ends it. */
+  readonly resend: Resend;
   readonly inspector: Inspector;
   readonly observer: Observer;
 }
 
 export function makeQueues(context: QueueContext): Queues {
   const catalog = makeCatalog(context);
+  const sender = makeSender(context);
+  const deadLetters = makeDeadLetters(context);
   return {
     catalog,
-    sender: makeSender(context),
+    sender,
     receiver: makeReceiver(context, catalog),
     receipts: makeReceipts(context),
     moves: makeMoves(context),
-    triage: makeTriage(context),
-    deadLetters: makeDeadLetters(context),
+    deadLetters,
+    resend: makeResend(context, { catalog, sender, deadLetters }),
     inspector: makeInspector(context),
     observer: makeObserver(context),
   };
@@ -73,16 +75,5 @@ export type {
   SurveyPage,
   Whereabouts,
 } from "./observer.ts";
-export type { Forbidden, OperationReport } from "./operation.ts";
-export type { RejectOptions, ReplayOptions } from "./triage.ts";
-export type {
-  Catalog,
-  Moves,
-  QueueContext,
-  ReceiptResult,
-  Receipts,
-  Receiver,
-  ReceiveRequest,
-  Sender,
-  Triage,
-};
+export type { Correction, Resend, Resent } from "./resend.ts";
+export type { Catalog, Moves, QueueContext, ReceiptResult, Receipts, Receiver, ReceiveRequest, Sender };

@@ -7,7 +7,7 @@ import { statement } from "../../pg/database.ts";
 import { attributesOf } from "../attributes.ts";
 import type { QueueRecord } from "../contract.ts";
 import { defaultScope, queueErrors } from "../contract.ts";
-import { checkTexts } from "../send.ts";
+import { checkTexts } from "../compose.ts";
 import type { Addressed } from "../store/send.ts";
 import { appendMessages, insertMessages } from "../store/send.ts";
 import type { Catalog } from "./catalog.ts";

@@ -32,7 +32,7 @@ const charges = worker(orders, {
 });
 
 const piled = (filter: object = {}) =>
-  world.platform.queues.triage.items(defaultScope, { queue: "charges", ...filter }, { limit: 10 });
+  world.platform.queues.deadLetters.items(defaultScope, { queue: "charges", ...filter }, { limit: 10 });
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await holds()); tries++) {
@@ -42,7 +42,6 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 test("G-17 V-26 a message whose side effect is unknown is not replayed before it is settled; others are", async () => {
-  const { triage } = world.platform.queues;
   const { database } = world.platform;
   const running = await start(app({ orders, charges }), { platform: world.platform });
   await orders.send({ orderId: "silent" });
@@ -53,24 +52,25 @@ test("G-17 V-26 a message whose side effect is unknown is not replayed before it
   const [row] = await unknownEffects(database, { work: [silent!.messageId] });
   expect(row).toMatchObject({ provider: "bank", key: "silent", caller: silent!.messageId });
 
-  const everything = { ...act, filter: { queue: "charges" }, effectChecked: true };
-  await expect(triage.replay(defaultScope, everything)).rejects.toMatchObject({
-    code: "TUNTAS_REDRIVE_REFUSED",
-    message: expect.stringContaining(`bank charge silent (side effect ${row!.id} of ${silent!.messageId})`),
-    remedy: expect.stringContaining("tuntas effect settle"),
+  const { operations } = world.platform;
+  const selection = { filter: { queue: "charges" }, effectChecked: true };
+  const replay = async (more: object = {}) => {
+    const { operation } = await operations.start({ kind: "replay", selection, ...act, ...more });
+    return operations.settled(operation.id);
+  };
+  await expect(replay()).rejects.toMatchObject({
+    code: "TUNTAS_OPERATION_FORBIDDEN",
+    message: expect.stringContaining("nobody knows what became of a side effect"),
   });
   expect(await piled()).toHaveLength(2);
-  expect(await triage.replay(defaultScope, { ...everything, dryRun: true })).toMatchObject({
-    selected: 1,
-    forbidden: [{ queue: "charges", code: "BANK_SILENT", count: 1 }],
+  expect(await operations.preview("replay", selection)).toMatchObject({
+    count: 1,
+    forbidden: [{ rule: expect.stringContaining("tuntas effect"), count: 1 }],
   });
-  expect(await triage.replay(defaultScope, { ...everything, skipForbidden: true })).toMatchObject({
-    status: "completed",
-    moved: 1,
-  });
+  expect(await replay({ skipForbidden: true })).toMatchObject({ state: "completed", done: 1, refused: 1 });
   expect(await piled()).toMatchObject([{ code: "BANK_SILENT" }]);
 
   const finding = { state: "succeeded", response: "ok" } as const;
   await settleByHand(database, row!.id, { finding, by: "ada", reason: "the bank has the charge" });
-  expect(await triage.replay(defaultScope, everything)).toMatchObject({ moved: 1, forbidden: [] });
+  expect(await replay()).toMatchObject({ state: "completed", done: 1, refused: 0 });
 });

@@ -1,4 +1,4 @@
-// Who did what to which thing, and why. An operation has one row, which says at any time how far it came.
+// Who did what to which thing, and why.
 import type { AuditEntry } from "../../engine/audit.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
@@ -6,12 +6,6 @@ import { statement } from "../../pg/database.ts";
 type Runner = Pick<Sql | Tx, "run">;
 
 export { writeAudit, type AuditEntry } from "../../engine/audit.ts";
-
-const update = statement(`update tuntas.audit set details = $2 where id = $1`);
-
-/** Says how far the operation has come. */
-export const updateAudit = (sql: Runner, id: string, details: AuditEntry["details"]) =>
-  sql.run(update, [id, JSON.stringify(details)]);
 
 export interface AuditRow extends AuditEntry {
   readonly id: string;

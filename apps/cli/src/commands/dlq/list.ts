@@ -14,9 +14,9 @@ export const dlqList: Command = {
   no: "something waits for a person",
   run: (call) =>
     withPlatform(async (platform) => {
-      const { triage } = platform.queues;
+      const { deadLetters } = platform.queues;
       await checkQueue(platform, call);
-      const groups = await triage.groups(scopeOf(call), filterOf(call));
+      const groups = await deadLetters.groups(scopeOf(call), filterOf(call));
       return {
         document: groups,
         text:

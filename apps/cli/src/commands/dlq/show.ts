@@ -18,13 +18,13 @@ export const dlqShow: Command = {
   no: "there are none",
   run: (call) =>
     withPlatform(async (platform) => {
-      const { triage } = platform.queues;
+      const { deadLetters } = platform.queues;
       await checkQueue(platform, call);
       const page = {
         after: String(call.count("after", [0, Number.MAX_SAFE_INTEGER]) ?? 0),
         limit: call.count("limit", [1, 1000]) ?? 20,
       };
-      const items = await triage.items(scopeOf(call), filterOf(call), page);
+      const items = await deadLetters.items(scopeOf(call), filterOf(call), page);
       return {
         document: items,
         text: table(items, {

@@ -22,7 +22,7 @@ function decisionOf(group: DeadGroup, nowMs: number): Decision {
 export const deadLetters: Look = {
   name: "dead letters and quarantine",
   async find({ platform }) {
-    const groups = await platform.queues.triage.groups(defaultScope, {});
+    const groups = await platform.queues.deadLetters.groups(defaultScope, {});
     const nowMs = platform.workflows.nowMs();
     return groups.map((group) => decisionOf(group, nowMs));
   },

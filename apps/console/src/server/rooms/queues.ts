@@ -33,7 +33,7 @@ function queueOf({ platform }: Needs, fields: Fields): Promise<QueueRecord> {
   return platform.queues.catalog.get(scopeOf(fields), fields.text("queue"));
 }
 
-export const gone = () =>
+const gone = () =>
   consoleErrors.error("TUNTAS_CONSOLE_MISSING", "the message is done, was deleted, or never was");
 
 export function queueReads(needs: Needs): ReadsOf<keyof QueueReads> {

@@ -17,9 +17,9 @@ export function Report({ report, verb }: { readonly report: Operated; readonly v
         <p>
           <strong>{countText(report.selected)}</strong> messages would be {verb}.
         </p>
-        {report.forbidden.map(({ code, rule, count }) => (
-          <p key={code + rule}>
-            {countText(count)} with {code} are left out or refuse it: {rule}.
+        {report.forbidden.map(({ rule, count }) => (
+          <p key={rule}>
+            {countText(count)} more are left out or refuse it: {rule}.
           </p>
         ))}
       </>

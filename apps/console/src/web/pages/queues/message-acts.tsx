@@ -1,6 +1,7 @@
 // What can be done with one message: see all of it, and, where it is dead, send it anew with what was wrong put right.
 import { useState } from "react";
-import type { Explanation } from "../../../api/index.ts";
+import type { BodyOf, Explanation } from "../../../api/index.ts";
+import { ApiError } from "../../api/client.ts";
 import { useAct } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.ts";
 import { Confirm } from "../../furniture/confirm.tsx";
@@ -37,40 +38,85 @@ function Reveal({ message, onBody, onClose }: RevealProps) {
   );
 }
 
-const fates = {
-  rejected: "The old one is rejected.",
-  "being rejected": "The old one is being rejected; see the operations.",
-  gone: "Somebody else has dealt with the old one meanwhile.",
-} as const;
+const form = (attributes: string | null): string => {
+  try {
+    return JSON.stringify(JSON.parse(attributes ?? "{}"), null, 2);
+  } catch {
+    return "{}"; // whoever writes in SQL may have given anything
+  }
+};
+
+const refused = (detail: string): ApiError =>
+  new ApiError({
+    status: 422,
+    title: "",
+    code: "attributes",
+    detail,
+    remedy: "Correct them, then send it anew.",
+  });
+
+type Attributes = NonNullable<BodyOf<"dead.resend">["attributes"]>;
+
+/** Errors: an ApiError that says where the text is no JSON. */
+function attributesOf(text: string): Attributes {
+  try {
+    return JSON.parse(text) as Attributes;
+  } catch (cause) {
+    throw refused(`The attributes are not JSON: ${(cause as Error).message}`);
+  }
+}
+
+interface TextProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly rows: number;
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+}
+
+const Text = ({ label, hint, rows, value, onChange }: TextProps) => (
+  <label className="field">
+    <span>
+      {label} {hint && <span className="hint">{hint}</span>}
+    </span>
+    <textarea
+      className="input code"
+      rows={rows}
+      spellCheck={false}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  </label>
+);
 
 function Edit({ message, body, onClose }: MessageProps & { readonly body: string }) {
   const resend = useAct("dead.resend");
   const [text, setText] = useState(body);
+  const [attributes, setAttributes] = useState(() => form(message.attributes));
   return (
     <Confirm
       title="Put it right and send it anew"
       verb="Send it anew"
       onClose={onClose}
       run={async (reason) => {
-        const given = { id: message.messageId, body: text, reason };
-        const { messageId, old } = await resend.mutateAsync(given);
-        return `Sent as ${messageId}. ${fates[old]}`;
+        const given = { id: message.messageId, body: text, attributes: attributesOf(attributes), reason };
+        const resent = await resend.mutateAsync(given);
+        if (resent.status === "gone") return "Nothing was sent: somebody else has dealt with it meanwhile.";
+        return `Sent as ${resent.messageId}, and the old one is rejected.`;
       }}
     >
       <p>
-        A new message goes to {message.diedIn ?? message.queue} with this body, the old group and attributes.
-        The old one is rejected. What its worker did under the key of the old body is not done again.
+        A new message goes to {message.diedIn ?? message.queue} and the old one is rejected: both, or neither.
+        What its worker did under the key of the old body is not done again.
       </p>
-      <label className="field">
-        <span>Body</span>
-        <textarea
-          className="input code"
-          rows={10}
-          spellCheck={false}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-      </label>
+      <Text label="Body" rows={10} value={text} onChange={setText} />
+      <Text
+        label="Attributes"
+        hint="with their types, as SQS has them"
+        rows={attributes === "{}" ? 1 : 6}
+        value={attributes}
+        onChange={setAttributes}
+      />
     </Confirm>
   );
 }

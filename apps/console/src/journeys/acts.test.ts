@@ -1,39 +1,19 @@
 // What people do at the console, by keyboard and by pointer, and what it comes to in the database.
 import { randomUUID } from "node:crypto";
-import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { defaultScope } from "tuntas/queue";
 import { listEffects } from "tuntas/ledger";
-import { hasBrowser, openBrowser, serveShop, type Served, type Visitor } from "./browser.fixture.ts";
+import { confirm, journey, serveShop } from "./browser.fixture.ts";
 
-describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_000 }, () => {
-  let shop: Served;
-  let browser: Visitor;
-  beforeAll(async () => {
-    shop = await serveShop();
-    browser = await openBrowser(shop.url);
-  }, 120_000);
-  afterAll(async () => {
-    await browser?.[Symbol.asyncDispose]();
-    await shop?.[Symbol.asyncDispose]();
-  });
-
-  const platform = () => shop.kit.platform;
-  const lastAct = async (action: string) => (await platform().access.record({ action }, { limit: 1 }))[0]!;
+journey("acts at the console in a browser", serveShop, (shop) => {
+  const platform = () => shop.platform;
   const send = async (queue: string, body: string) => {
     const target = await platform().queues.catalog.get(defaultScope, queue);
     await platform().queues.sender.send(target, { messageId: randomUUID(), body }, "test");
   };
 
-  /** Says why, and does it. */
-  async function confirm(page: Page, verb: string, reason: string): Promise<void> {
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Why").fill(reason);
-    await dialog.getByRole("button", { name: verb }).click();
-  }
-
   test("with the keyboard alone: to the queues, into one, pause it with a reason", async () => {
-    const page = await browser.visit("/console/");
+    const page = await shop.visit("/console/");
     await page.getByRole("heading", { name: "Needs a decision" }).waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press("q");
@@ -58,11 +38,11 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Resume" }).waitFor();
-    expect(await lastAct("queue.pause")).toMatchObject({ reason: "the warehouse counts" });
+    expect(await shop.lastAct("queue.pause")).toMatchObject({ reason: "the warehouse counts" });
   });
 
   test("Q-15 Q-16 Q-20 dead letters: a cause, a dry count, a replay on the record", async () => {
-    const page = await browser.visit("/console/dead-letters");
+    const page = await shop.visit("/console/dead-letters");
     await page.getByText("CARD_DECLINED").click();
     await page.getByRole("button", { name: "Replay", exact: true }).click();
     await page.getByText(/\d+ messages would be replayed/).waitFor();
@@ -73,14 +53,14 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
   });
 
   test("Q-18 a rule of the queue forbids a replay, and the page says which", async () => {
-    const page = await browser.visit("/console/dead-letters?fingerprint=none");
+    const page = await shop.visit("/console/dead-letters?fingerprint=none");
     await page.getByText("ORDER_CLOSED").click();
     await page.getByText("a closed order is not charged again").waitFor();
     expect(await page.getByRole("button", { name: "Replay", exact: true }).isDisabled()).toBe(true);
   });
 
   test("a message whose effect is in doubt is replayed only once somebody says that they looked", async () => {
-    const page = await browser.visit("/console/dead-letters");
+    const page = await shop.visit("/console/dead-letters");
     await page.getByText("CAPTURE_TIMEOUT").click();
     await page.getByRole("button", { name: "Replay", exact: true }).click();
     await confirm(page, "Replay", "try it");
@@ -95,7 +75,7 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
   });
 
   test("a purge wants the name typed, and deletes nothing before", async () => {
-    const page = await browser.visit("/console/queues/legacy-import");
+    const page = await shop.visit("/console/queues/legacy-import");
     await page.getByRole("button", { name: "Purge" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Why").fill("it is old");
@@ -109,19 +89,19 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
   });
 
   test("limits are changed with what was before on the record", async () => {
-    const page = await browser.visit("/console/queues/order-work");
+    const page = await shop.visit("/console/queues/order-work");
     await page.getByRole("button", { name: "Limits" }).click();
     await page.getByLabel(/Visibility timeout/).fill("90");
     await confirm(page, "Change them", "handlers got slower");
     await page.getByText("visibilitySeconds 60 → 90").waitFor();
-    expect(JSON.parse((await lastAct("queue.configure")).details)).toMatchObject({
+    expect(JSON.parse((await shop.lastAct("queue.configure")).details)).toMatchObject({
       before: { visibilitySeconds: 60 },
       after: { visibilitySeconds: 90 },
     });
   });
 
   test("a call that nobody knows the end of is settled by a person's word", async () => {
-    const page = await browser.visit("/console/effects?state=unknown");
+    const page = await shop.visit("/console/effects?state=unknown");
     await page.getByText("book ord-1004").click();
     await page.getByRole("button", { name: "Say what became of it" }).click();
     await page.getByLabel("It took place.").check();
@@ -136,7 +116,7 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
   });
 
   test("a parked announcement is put back, and a lease is taken from its owner", async () => {
-    const page = await browser.visit("/console/outbox?state=parked");
+    const page = await shop.visit("/console/outbox?state=parked");
     await page.getByText("422: unknown field customerId").first().click();
     await page.getByRole("button", { name: "Put back", exact: true }).click();
     await confirm(page, "Put back", "the field is known now");
@@ -148,7 +128,7 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
   });
 
   test("H-14 H-17 an approval is found by keyboard and decided with a reason; its execution goes on", async () => {
-    const page = await browser.visit("/console/approvals");
+    const page = await shop.visit("/console/approvals");
     await page.getByText("Refund of 49.90").waitFor();
     await page.getByRole("group", { name: "Approvals" }).focus();
     const walk = async () => {
@@ -168,7 +148,7 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
   });
 
   test("an operation that somebody asked for begins once another approves, and says what became of each", async () => {
-    const page = await browser.visit("/console/operations?state=awaiting_approval");
+    const page = await shop.visit("/console/operations?state=awaiting_approval");
     await page.getByRole("row", { name: /replay/ }).click();
     await page.getByRole("button", { name: "Rate" }).click();
     await page.getByLabel(/At most so many a second/).fill("50");
@@ -188,25 +168,25 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
     `arn:aws:states:us-east-1:000000000000:execution:OrderFulfilment:fulfil-${order}`;
 
   test("a run is stopped with a reason, which its error tells", async () => {
-    const page = await browser.visit(`/console/workflows/run/${encodeURIComponent(runOf("ord-2035"))}`);
+    const page = await shop.visit(`/console/workflows/run/${encodeURIComponent(runOf("ord-2035"))}`);
     await page.getByRole("button", { name: "Stop" }).click();
     await confirm(page, "Stop", "the customer called it off");
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
     await page.getByText("local: the customer called it off").waitFor();
     const stopped = await platform().workflows.executions.find(runOf("ord-2035"));
     expect(stopped).toMatchObject({ status: "ABORTED", error: "Tuntas.StoppedByOperator" });
-    expect((await lastAct("workflow.stop")).subject).toBe(runOf("ord-2035"));
+    expect((await shop.lastAct("workflow.stop")).subject).toBe(runOf("ord-2035"));
   });
 
   test("a run that failed is redriven after a look at what it has left behind", async () => {
-    const page = await browser.visit(`/console/workflows/run/${encodeURIComponent(runOf("ord-2033"))}`);
+    const page = await shop.visit(`/console/workflows/run/${encodeURIComponent(runOf("ord-2033"))}`);
     await page.getByRole("button", { name: "Redrive" }).click();
     await page.getByRole("dialog").getByText("goes on at BookCourier").waitFor();
     await confirm(page, "Redrive it", "the courier's API is back, they say");
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
     await page.getByText("Redriven 1 times").waitFor();
     expect((await platform().workflows.executions.find(runOf("ord-2033")))!.redriveCount).toBe(1);
-    expect((await lastAct("workflow.redrive")).reason).toBe("the courier's API is back, they say");
+    expect((await shop.lastAct("workflow.redrive")).reason).toBe("the courier's API is back, they say");
   });
 
   test("H-14 a question that the application has a part in says where it can be decided, and is not tried here", async () => {
@@ -215,7 +195,7 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
     await database.transaction(({ client }) =>
       client.query(`update ${database.schema}.approval set guarded = true where subject = $1`, [subject]),
     );
-    const page = await browser.visit("/console/approvals");
+    const page = await shop.visit("/console/approvals");
     await page.getByText(subject).first().click();
     await page.getByText("It cannot be decided from this console.").waitFor();
     await page.getByText(/tuntas approval approve .* --app FILE/).waitFor();
@@ -228,7 +208,7 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
   });
 
   test("Q-15 a dead letter is shown whole to who may see it, put right and sent anew; all of it is on the record", async () => {
-    const page = await browser.visit("/console/dead-letters");
+    const page = await shop.visit("/console/dead-letters");
     await page.getByText("ORDER_CLOSED").click();
     await page.getByRole("table", { name: "Messages of this cause" }).getByRole("row").nth(1).click();
     const edit = page.getByRole("button", { name: "Edit and send anew" });
@@ -241,21 +221,42 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
       .getByLabel("Body", { exact: true })
       .getByText(/cust-\d/)
       .waitFor();
-    const look = await lastAct("payload.reveal");
+    const look = await shop.lastAct("payload.reveal");
     expect(look).toMatchObject({ actor: "local", reason: "whose order is it?" });
     await edit.click();
     await page.getByRole("dialog").getByLabel("Body").fill('{"orderId":"ord-6"}');
     await confirm(page, "Send it anew", "it was the order beside it");
-    await page.getByText(/Sent as .* The old one is (being )?rejected/).waitFor();
-    const sent = await lastAct("dlq.resend");
+    await page.getByText(/Sent as .*, and the old one is rejected/).waitFor();
+    const sent = await shop.lastAct("dlq.resend");
     expect(sent).toMatchObject({ subject: look.subject, reason: "it was the order beside it" });
     const messageId = look.subject.replace("message ", "");
-    const stateOf = async () => (await platform().queues.inspector.explain(messageId))?.state;
-    await expect.poll(stateOf, { timeout: 30_000 }).toBe("rejected");
+    expect(await platform().queues.inspector.explain(messageId)).toMatchObject({ state: "rejected" });
+  });
+
+  test("V-08 V-10 the worker's screen answers ten questions from live figures, each in words and with a shape", async () => {
+    const page = await shop.visit("/console/queues/order-work");
+    const tiles = page.getByLabel("Ten questions").getByRole("listitem");
+    await tiles.nth(9).waitFor();
+    expect(await tiles.count()).toBe(10);
+    const texts = await tiles.allInnerTexts();
+    expect(texts[0]).toMatch(/Alive\?\s+1 at work/);
+    await page.goto(`${shop.url}/console/queues/legacy-import`);
+    await page.locator('[data-fine="false"]').getByText("no process works on it").waitFor();
+  });
+
+  test("V-28 an execution's page says in words where it stands, what it waits for, and what is true of its order", async () => {
+    const page = await shop.visit(`/console/workflows/run/${encodeURIComponent(runOf("ord-2034"))}`);
+    await page.getByText("Why is this not moving?").waitFor();
+    await page.getByText("it waits until somebody answers with its task token").waitFor();
+    await page.getByRole("link", { name: "Evidence" }).click();
+    await page.getByText("Questions to people").waitFor();
+    await page.getByText("checked").first().waitFor();
+    await page.goto(`${shop.url}/console/workflows/run/${encodeURIComponent(runOf("ord-2032"))}`);
+    await page.getByText("The order was given up and its stock given back.").first().waitFor();
   });
 
   test("what happens elsewhere shows without a reload, and a link shows what its sender saw", async () => {
-    const page = await browser.visit("/console/queues?search=legacy&kind=work");
+    const page = await shop.visit("/console/queues?search=legacy&kind=work");
     const row = page.getByRole("row", { name: /legacy-import/ });
     await row.waitFor();
     await send("legacy-import", "fresh");
@@ -267,7 +268,7 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
   test("markup in a message, an error and a name is shown as text and never run", async () => {
     const body = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
     await send("legacy-import", body);
-    const page = await browser.visit("/console/queues/legacy-import");
+    const page = await shop.visit("/console/queues/legacy-import");
     await page.getByText("<img src=x").first().click();
     await page.getByLabel("Body", { exact: true }).getByText("<script>").waitFor();
     await page.goto(`${shop.url}/console/queues/${encodeURIComponent("<script>1</script>")}`);
@@ -277,7 +278,7 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
   });
 
   test("while the server is away the page keeps what it has, says so, and goes on by itself", async () => {
-    const page = await browser.visit("/console/queues");
+    const page = await shop.visit("/console/queues");
     await page.getByText("payment-capture", { exact: true }).waitFor();
     await page.route("**/console/api/**", (route) => route.abort());
     await page.getByText("Disconnected.").waitFor();
@@ -289,7 +290,7 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
   });
 
   test("a hidden tab asks nothing, and looks at once when it is seen again", async () => {
-    const page = await browser.visit("/console/queues");
+    const page = await shop.visit("/console/queues");
     await page.getByText("payment-capture", { exact: true }).waitFor();
     const see = (state: string) =>
       page.evaluate(
@@ -308,7 +309,7 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
   });
 
   test("the first page takes few requests, and none elsewhere", async () => {
-    const page = await browser.visit("/console/");
+    const page = await shop.visit("/console/");
     await page.getByRole("list", { name: "Decisions" }).waitFor();
     const [reads, blocked] = await page.evaluate<[number, number]>(
       `[performance.getEntriesByType("resource").filter(({ name }) => !name.includes("/api/")).length,
@@ -319,7 +320,7 @@ describe.skipIf(!hasBrowser)("acts at the console in a browser", { timeout: 120_
   });
 
   test("the theme that somebody chose stays", async () => {
-    const page = await browser.visit("/console/", { colorScheme: "light" });
+    const page = await shop.visit("/console/", { colorScheme: "light" });
     const ground = () =>
       page.evaluate<string>("getComputedStyle(document.body.parentElement).backgroundColor");
     const before = await ground();

@@ -2,6 +2,8 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe } from "vitest";
+import type { AuditRecord } from "tuntas/access";
 import { consolePages } from "tuntas/console";
 import { startGateway } from "tuntas/gateway";
 import { testPlatform, type TestPlatform } from "tuntas/testing";
@@ -10,7 +12,7 @@ import { openShop } from "./stage.fixture.ts";
 const executablePath = process.env.TUNTAS_CHROMIUM ?? "/usr/bin/chromium";
 
 /** Whether there is a browser here. */
-export const hasBrowser = existsSync(executablePath);
+const hasBrowser = existsSync(executablePath);
 
 const webFolder = fileURLToPath(new URL("../../../../lib/dist/apps/console/web/", import.meta.url));
 
@@ -56,13 +58,13 @@ export async function serveConsole(
 /** The shop's console. */
 export const serveShop = (): Promise<Served> => serveConsole(({ platform }) => openShop(platform));
 
-export interface Visitor extends AsyncDisposable {
+interface Visitor extends AsyncDisposable {
   readonly browser: Browser;
   /** A page in a context of its own. What the browser complains of is collected. */
   visit(address: string, options?: BrowserContextOptions): Promise<Page & { complaints: string[] }>;
 }
 
-export async function openBrowser(base: string): Promise<Visitor> {
+async function openBrowser(base: string): Promise<Visitor> {
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
   return {
     browser,
@@ -79,4 +81,50 @@ export async function openBrowser(base: string): Promise<Visitor> {
     },
     [Symbol.asyncDispose]: () => browser.close(),
   };
+}
+
+/** A console and a browser before it, for the tests of one file. */
+export interface Journey {
+  readonly url: string;
+  readonly kit: TestPlatform;
+  readonly platform: TestPlatform["platform"];
+  visit: Visitor["visit"];
+  /** The newest act of this kind on the record. */
+  lastAct(action: string): Promise<AuditRecord>;
+}
+
+/** Serves a console and opens a browser for the tests in it; skipped where there is no browser. */
+export function journey(name: string, serve: () => Promise<Served>, tests: (journey: Journey) => void): void {
+  describe.skipIf(!hasBrowser)(name, { timeout: 120_000 }, () => {
+    let served: Served;
+    let visitor: Visitor;
+    beforeAll(async () => {
+      served = await serve();
+      visitor = await openBrowser(served.url);
+    }, 120_000);
+    afterAll(async () => {
+      await visitor?.[Symbol.asyncDispose]();
+      await served?.[Symbol.asyncDispose]();
+    });
+    tests({
+      get url() {
+        return served.url;
+      },
+      get kit() {
+        return served.kit;
+      },
+      get platform() {
+        return served.kit.platform;
+      },
+      visit: (address, options) => visitor.visit(address, options),
+      lastAct: async (action) => (await served.kit.platform.access.record({ action }, { limit: 1 }))[0]!,
+    });
+  });
+}
+
+/** Says why, and does it. */
+export async function confirm(page: Page, verb: string, reason: string): Promise<void> {
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Why").fill(reason);
+  await dialog.getByRole("button", { name: verb }).click();
 }

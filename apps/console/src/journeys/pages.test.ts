@@ -4,8 +4,8 @@ import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hasBrowser, openBrowser, serveShop, type Served, type Visitor } from "./browser.fixture.ts";
+import { expect, test } from "vitest";
+import { journey, serveShop } from "./browser.fixture.ts";
 import { pagesOfShop } from "./tour.fixture.ts";
 
 const picturesFolder = fileURLToPath(new URL("../../../../docs/console/", import.meta.url));
@@ -32,25 +32,14 @@ async function violationsOf(page: Page): Promise<string[]> {
   );
 }
 
-describe.skipIf(!hasBrowser)("every page of the console in a browser", () => {
-  let shop: Served;
-  let browser: Visitor;
-  beforeAll(async () => {
-    shop = await serveShop();
-    browser = await openBrowser(shop.url);
-  }, 120_000);
-  afterAll(async () => {
-    await browser?.[Symbol.asyncDispose]();
-    await shop?.[Symbol.asyncDispose]();
-  });
-
+journey("every page of the console in a browser", serveShop, (shop) => {
   const visits = pagesOfShop.flatMap((place) => [
     { ...place, colorScheme: "light" as const },
     { ...place, colorScheme: "dark" as const },
   ]);
 
   test.each(visits)("$name, $colorScheme", async ({ name, address, shows, act, colorScheme }) => {
-    const page = await browser.visit(`/console${address}`, { colorScheme, reducedMotion: "reduce" });
+    const page = await shop.visit(`/console${address}`, { colorScheme, reducedMotion: "reduce" });
     await page.getByText(shows).locator("visible=true").first().waitFor();
     await act?.(page);
     await page.waitForFunction("document.fonts.status === 'loaded'");
@@ -69,7 +58,7 @@ describe.skipIf(!hasBrowser)("every page of the console in a browser", () => {
       : undefined;
 
   test("on a phone every page fits, and the menu slides in", async () => {
-    const page = await browser.visit("/console/", {
+    const page = await shop.visit("/console/", {
       viewport: { width: 390, height: 844 },
       hasTouch: true,
       reducedMotion: "reduce",
@@ -98,7 +87,7 @@ describe.skipIf(!hasBrowser)("every page of the console in a browser", () => {
       const by = { actor: "test", from: "test" };
       if ((await users.list()).length === 0)
         await users.add({ name: "ada", role: "viewer", password: "a long enough password" }, by);
-      const page = await browser.visit("/console/queues", { colorScheme, reducedMotion: "reduce" });
+      const page = await shop.visit("/console/queues", { colorScheme, reducedMotion: "reduce" });
       await page.getByRole("heading", { name: "Sign in" }).waitFor();
       await keep(page, `sign in ${colorScheme}`);
       expect(await violationsOf(page)).toEqual([]);

@@ -1,22 +1,10 @@
 // Trying things from the page: what is sent, started and called is what a program would have sent, started and called.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { defaultScope } from "tuntas/queue";
-import { hasBrowser, openBrowser, serveShop, type Served, type Visitor } from "./browser.fixture.ts";
+import { journey, serveShop } from "./browser.fixture.ts";
 
-describe.skipIf(!hasBrowser)("trying things at the console in a browser", { timeout: 120_000 }, () => {
-  let shop: Served;
-  let browser: Visitor;
-  beforeAll(async () => {
-    shop = await serveShop();
-    browser = await openBrowser(shop.url);
-  }, 120_000);
-  afterAll(async () => {
-    await browser?.[Symbol.asyncDispose]();
-    await shop?.[Symbol.asyncDispose]();
-  });
-
-  const platform = () => shop.kit.platform;
-  const lastAct = async (action: string) => (await platform().access.record({ action }, { limit: 1 }))[0]!;
+journey("trying things at the console in a browser", serveShop, (shop) => {
+  const platform = () => shop.platform;
   const liesIn = async (queue: string) =>
     platform().queues.inspector.browse(await platform().queues.catalog.get(defaultScope, queue), {
       state: "ready",
@@ -24,7 +12,7 @@ describe.skipIf(!hasBrowser)("trying things at the console in a browser", { time
     });
 
   test("a message by the form of its schema is done, and the page says so; the record has it", async () => {
-    const page = await browser.visit("/console/queues/payment-capture");
+    const page = await shop.visit("/console/queues/payment-capture");
     await page.getByRole("link", { name: "Send" }).click();
     await page.getByLabel("orderId").fill("ord-6");
     await page.getByLabel("Why").fill("does the acquirer answer again?");
@@ -39,9 +27,11 @@ describe.skipIf(!hasBrowser)("trying things at the console in a browser", { time
     expect(await ground()).toBe(before);
     await send.click();
     await page.getByText("A worker has done it").waitFor();
-    const { messageId } = JSON.parse((await lastAct("message.send")).details) as { messageId: string };
+    const { messageId } = JSON.parse((await shop.lastAct("message.send")).details) as {
+      messageId: string;
+    };
     expect(await page.getByText(messageId).count()).toBe(1);
-    expect(await lastAct("message.send")).toMatchObject({
+    expect(await shop.lastAct("message.send")).toMatchObject({
       actor: "local",
       subject: "queue payment-capture",
       reason: "does the acquirer answer again?",
@@ -49,7 +39,7 @@ describe.skipIf(!hasBrowser)("trying things at the console in a browser", { time
   });
 
   test("a text that the schema would refuse goes out as it is, with attributes, and one sees it die", async () => {
-    const page = await browser.visit("/console/try?queue=payment-capture");
+    const page = await shop.visit("/console/try?queue=payment-capture");
     await page.getByLabel("orderId").waitFor();
     await page.getByRole("button", { name: "Text" }).click();
     await page.getByRole("textbox", { name: "Body", exact: true }).fill("this is not JSON");
@@ -65,7 +55,7 @@ describe.skipIf(!hasBrowser)("trying things at the console in a browser", { time
   });
 
   test("a FIFO queue asks for the group; the same again within five minutes is a duplicate", async () => {
-    const page = await browser.visit("/console/try?queue=ledger.fifo");
+    const page = await shop.visit("/console/try?queue=ledger.fifo");
     await page.getByRole("textbox", { name: "Body", exact: true }).fill("entry 1");
     const send = page.getByRole("button", { name: "Send", exact: true });
     await send.click(); // the browser asks for the group first
@@ -78,7 +68,7 @@ describe.skipIf(!hasBrowser)("trying things at the console in a browser", { time
   });
 
   test("what a queue refuses is said in words, and nothing is sent", async () => {
-    const page = await browser.visit("/console/try?queue=legacy-import");
+    const page = await shop.visit("/console/try?queue=legacy-import");
     const before = (await liesIn("legacy-import")).length;
     await page.getByRole("textbox", { name: "Body", exact: true }).fill("x".repeat(1_100_000));
     await page.getByRole("button", { name: "Send", exact: true }).click();
@@ -87,7 +77,7 @@ describe.skipIf(!hasBrowser)("trying things at the console in a browser", { time
   });
 
   test("an execution is started from its machine, by name once, and followed", async () => {
-    const page = await browser.visit("/console/workflows/OrderFulfilment");
+    const page = await shop.visit("/console/workflows/OrderFulfilment");
     await page.getByRole("link", { name: "Start" }).click();
     const input = JSON.stringify({
       orderId: "ord-3001",
@@ -103,13 +93,13 @@ describe.skipIf(!hasBrowser)("trying things at the console in a browser", { time
     await page.getByText("succeeded").waitFor();
     await start.click();
     await page.getByText("Not started: the name is taken").waitFor(); // as Step Functions has it, once it has ended
-    expect((await lastAct("workflow.start")).subject).toMatch(/:OrderFulfilment:by-hand$/);
+    expect((await shop.lastAct("workflow.start")).subject).toMatch(/:OrderFulfilment:by-hand$/);
     await page.getByRole("link", { name: "by-hand" }).first().click();
     await page.getByRole("heading", { name: "by-hand" }).waitFor();
   });
 
   test("the API is called by the form of what it takes, and answers as it answers anybody", async () => {
-    const page = await browser.visit("/console/try?what=api");
+    const page = await shop.visit("/console/try?what=api");
     await page.getByRole("textbox", { name: "orderId" }).fill("ord-55");
     const key = page.getByLabel(/^Idempotency-Key/);
     const first = await key.inputValue();
@@ -121,7 +111,7 @@ describe.skipIf(!hasBrowser)("trying things at the console in a browser", { time
     await page.getByRole("textbox", { name: "orderId" }).fill("");
     await call.click();
     await page.getByText("TUNTAS_HTTP_INVALID").waitFor();
-    expect(await lastAct("api.call")).toMatchObject({ subject: "api Shop API", actor: "local" });
+    expect(await shop.lastAct("api.call")).toMatchObject({ subject: "api Shop API", actor: "local" });
     await page.getByLabel("Request").selectOption("GET /orders/{orderId}");
     await page.getByRole("textbox", { name: "orderId" }).fill("a/b c");
     await call.click();
@@ -130,7 +120,7 @@ describe.skipIf(!hasBrowser)("trying things at the console in a browser", { time
   });
 
   test("any method and path, but none beyond the API", async () => {
-    const page = await browser.visit("/console/try?what=api&call=another+request");
+    const page = await shop.visit("/console/try?what=api&call=another+request");
     await page.getByLabel(/^Path/).fill("/livez");
     await page.getByRole("button", { name: "Call", exact: true }).click();
     await page.getByText('"live"').waitFor();

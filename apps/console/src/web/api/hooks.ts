@@ -12,7 +12,7 @@ import type { ActName, AnswerOf, BodyOf, OutcomeOf, Paged, QueryOf, ReadName } f
 import { act, ApiError, read, type Dated } from "./client.ts";
 import { sessionKey } from "./session.ts";
 
-const everyMs = 2000;
+const usualMs = 2000;
 
 /** Asked again and again only where the server may come back by itself. */
 const mayRecover = (cause: unknown): boolean =>
@@ -42,10 +42,20 @@ export const queryClient: QueryClient = new QueryClient({
   },
 });
 
+/** What is older than this is not now any more, and says so. */
+export const oldMs = 10_000;
+
 export interface ReadOptions {
   readonly everyMs?: number | false;
   readonly enabled?: boolean;
+  /** Stands beside the page, which is not old because this is. */
+  readonly aside?: boolean;
 }
+
+/** Figures that are taken less often have a time of their own beside them. */
+const metaOf = ({ everyMs = usualMs, aside = false }: ReadOptions) => ({
+  live: !aside && everyMs !== false && everyMs < oldMs,
+});
 
 export function useRead<N extends ReadName>(
   name: N,
@@ -57,9 +67,35 @@ export function useRead<N extends ReadName>(
     queryFn: ({ signal }) => read(name, query, signal),
     enabled: options.enabled ?? true,
     refetchInterval: ({ state }) =>
-      state.error && !mayRecover(state.error) ? false : (options.everyMs ?? everyMs),
+      state.error && !mayRecover(state.error) ? false : (options.everyMs ?? usualMs),
     placeholderData: (before) => before,
+    meta: metaOf(options),
   });
+}
+
+/** A list, as its frame needs to know it. */
+export interface Listed<T> {
+  readonly items: readonly T[];
+  /** Whether there has been an answer. */
+  readonly isRead: boolean;
+  readonly hasMore: boolean;
+  /** Reads the next page, where there is one and it is not on its way. */
+  readonly onEnd?: (() => void) | undefined;
+  readonly error: ApiError | null;
+}
+
+/** The list that a read answers. */
+export function listOf<A extends object, T>(
+  { data, error }: UseQueryResult<Dated<A>, ApiError>,
+  itemsOf: (answer: A) => readonly T[],
+): Listed<T> {
+  const answer = data?.value;
+  return {
+    items: answer ? itemsOf(answer) : [],
+    isRead: answer !== undefined,
+    hasMore: answer !== undefined && "more" in answer && answer.more === true,
+    error,
+  };
 }
 
 type PagedName = { [N in ReadName]: AnswerOf<N> extends Paged<unknown> ? N : never }[ReadName];
@@ -70,7 +106,7 @@ export function usePages<N extends PagedName>(
   name: N,
   query: Omit<QueryOf<N>, "after">,
   options: ReadOptions = {},
-) {
+): Listed<ItemOf<N>> {
   const pages = useInfiniteQuery({
     queryKey: [name, "pages", query],
     queryFn: ({ signal, pageParam }) =>
@@ -81,14 +117,42 @@ export function usePages<N extends PagedName>(
     refetchInterval: ({ state }) =>
       (state.data?.pages.length ?? 0) > 3 || (state.error && !mayRecover(state.error))
         ? false
-        : (options.everyMs ?? everyMs),
+        : (options.everyMs ?? usualMs),
     enabled: options.enabled ?? true,
+    meta: metaOf(options),
   });
-  const items = pages.data?.pages.flatMap(({ value }) => (value as Paged<ItemOf<N>>).items) ?? [];
   // Asked for again while it is on its way, a page would be read again.
   const mayGoOn = pages.hasNextPage && !pages.isFetchingNextPage;
-  const more = mayGoOn ? () => void pages.fetchNextPage() : undefined;
-  return { ...pages, items, more, readAtMs: pages.data?.pages[0]?.readAtMs };
+  return {
+    items: pages.data?.pages.flatMap(({ value }) => (value as Paged<ItemOf<N>>).items) ?? [],
+    isRead: pages.data !== undefined,
+    hasMore: pages.hasNextPage,
+    onEnd: mayGoOn ? () => void pages.fetchNextPage() : undefined,
+    error: pages.error as ApiError | null,
+  };
+}
+
+export interface Screen {
+  /** When the oldest of it was read; undefined before anything was. */
+  readonly readAtMs: number | undefined;
+  readonly error: ApiError | null;
+}
+
+type Answer = Dated<unknown> | { readonly pages: readonly Dated<unknown>[] };
+const readAtOf = (answer: Answer): number =>
+  "pages" in answer ? Math.min(...answer.pages.map(({ readAtMs }) => readAtMs)) : answer.readAtMs;
+
+/** All that is on the screen and is kept fresh, as one. */
+export function lookAtScreen(client: QueryClient): Screen {
+  const states = client
+    .getQueryCache()
+    .findAll({ predicate: ({ observers }) => observers.some(({ options }) => options.meta?.live === true) })
+    .map(({ state }) => state);
+  const read = states.flatMap(({ data }) => (data === undefined ? [] : [readAtOf(data as Answer)]));
+  return {
+    readAtMs: read.length === 0 ? undefined : Math.min(...read),
+    error: (states.find(({ error }) => error !== null)?.error as ApiError | undefined) ?? null,
+  };
 }
 
 /** Does something, then reads everything that is on the screen again. */

@@ -4,6 +4,7 @@ import { useEffect, useState, type FormEvent, type ReactNode } from "react";
 import { ApiError } from "../api/client.ts";
 import { Dialog } from "./dialog.tsx";
 import { Failure } from "./notice.tsx";
+import { Reason } from "./reason.tsx";
 
 export interface ConfirmProps {
   readonly title: string;
@@ -67,17 +68,6 @@ function Done({ outcome, onClose }: { readonly outcome: ReactNode; readonly onCl
         </button>
       </div>
     </>
-  );
-}
-
-function Reason({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
-  return (
-    <label className="field">
-      <span>
-        Why <span className="hint">goes on the record, with your name</span>
-      </span>
-      <textarea className="input" required value={value} onChange={(event) => onChange(event.target.value)} />
-    </label>
   );
 }
 

@@ -1,21 +1,10 @@
 // The frame of every page: its title, what can be done, and how old what it shows is.
 import { useEffect, useState, type ReactNode } from "react";
-import type { UseQueryResult } from "@tanstack/react-query";
-import { ApiError, type Dated } from "../api/client.ts";
+import { useQueryClient } from "@tanstack/react-query";
+import type { ApiError } from "../api/client.ts";
+import { lookAtScreen, oldMs, type Screen } from "../api/hooks.ts";
 import { Failure } from "./notice.tsx";
 import { ageText } from "./time.tsx";
-
-export type Source = Pick<UseQueryResult<Dated<unknown>, Error>, "error"> & {
-  readonly readAtMs: number | undefined;
-};
-
-/** What a page shows, as its frame needs to know it. */
-export const sourceOf = ({ data, error }: UseQueryResult<Dated<unknown>, Error>): Source => ({
-  readAtMs: data?.readAtMs,
-  error,
-});
-
-const oldMs = 10_000;
 
 function useNow(everyMs: number): number {
   const [now, setNow] = useState(Date.now);
@@ -26,8 +15,7 @@ function useNow(everyMs: number): number {
   return now;
 }
 
-function Fresh({ readAtMs, error }: Source) {
-  const now = useNow(1000);
+function Fresh({ now, screen: { readAtMs, error } }: { readonly now: number; readonly screen: Screen }) {
   if (readAtMs === undefined) return null;
   const ageMs = Math.max(0, now - readAtMs);
   const state = error ? "lost" : ageMs > oldMs ? "old" : "live";
@@ -39,12 +27,11 @@ function Fresh({ readAtMs, error }: Source) {
   );
 }
 
-function Disconnected({ error, readAtMs }: Source) {
+function Disconnected({ error, readAtMs }: Screen) {
   if (!error || readAtMs === undefined) return null;
-  const detail = error instanceof ApiError ? error.problem.detail : error.message;
   return (
     <div className="banner" role="alert">
-      <strong>Disconnected.</strong> {detail} What you see is old; this page goes on by itself.
+      <strong>Disconnected.</strong> {error.problem.detail} What you see is old; this page goes on by itself.
     </div>
   );
 }
@@ -54,15 +41,18 @@ export interface PageProps {
   readonly lead?: ReactNode;
   readonly trail?: ReactNode;
   readonly acts?: ReactNode;
-  readonly source?: Source;
+  /** The one thing that the page is about: where it cannot be read, there is no page. */
+  readonly read?: { readonly data: unknown; readonly error: ApiError | null };
   readonly children?: ReactNode;
 }
 
-export function Page({ title, lead, trail, acts, source, children }: PageProps) {
+export function Page({ title, lead, trail, acts, read, children }: PageProps) {
+  const client = useQueryClient();
+  const now = useNow(1000);
+  const screen = lookAtScreen(client);
   useEffect(() => {
     document.title = `${title} · Tuntas`;
   }, [title]);
-  const failed = source?.error && source.readAtMs === undefined;
   return (
     <div className="page">
       <header className="page-head">
@@ -72,12 +62,12 @@ export function Page({ title, lead, trail, acts, source, children }: PageProps) 
           {lead && <p className="lead">{lead}</p>}
         </div>
         <div className="page-acts">
-          {source && <Fresh {...source} />}
+          <Fresh now={now} screen={screen} />
           {acts}
         </div>
       </header>
-      {source && <Disconnected {...source} />}
-      {failed ? <Failure error={source.error as ApiError} /> : children}
+      <Disconnected {...screen} />
+      {read?.error && read.data === undefined ? <Failure error={read.error} /> : children}
     </div>
   );
 }

@@ -98,7 +98,7 @@ export interface SideProps {
 }
 
 export function Side({ open, onHelp }: SideProps) {
-  const home = useRead("home", {}, { everyMs: 5000 });
+  const home = useRead("home", {}, { everyMs: 5000, aside: true });
   const urgent = home.data?.value.decisions.filter((each) => each.urgency === "now").length ?? 0;
   return (
     <header className="side" data-open={open} id="side">

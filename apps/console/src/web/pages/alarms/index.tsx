@@ -1,11 +1,10 @@
 // What people are told: every alarm with each thing that it watches, and its runbook with live values.
 import type { AlarmReport } from "../../../api/index.ts";
-import { useRead } from "../../api/hooks.ts";
-import { Filters } from "../../furniture/filters.tsx";
-import { Empty } from "../../furniture/notice.tsx";
+import { listOf, useRead } from "../../api/hooks.ts";
+import { List } from "../../furniture/list.tsx";
 import { Owner } from "../../furniture/owner.tsx";
-import { Page, sourceOf } from "../../furniture/page.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import { Page } from "../../furniture/page.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { Instant } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
 import { AlarmBadge } from "./alarm-badge.tsx";
@@ -64,7 +63,8 @@ export default function Alarms() {
   const url = useUrl();
   const read = useRead("alarms", {}, { everyMs: 5000 });
   const [state, search = ""] = [url.get("state"), url.get("search")];
-  const rows = (read.data?.value ?? []).filter(
+  const all = listOf(read, (alarms) => alarms);
+  const rows = all.items.filter(
     (alarm) => (state === undefined || alarm.state === state) && keyOf(alarm).includes(search),
   );
   const selected = rows.find(
@@ -74,22 +74,19 @@ export default function Alarms() {
     <Page
       title="Alarms"
       lead="What people are told, and what they do then. An alarm without owner and runbook does not compile."
-      source={sourceOf(read)}
     >
-      <Filters filters={filters} tally={`${rows.length} alarms`} />
-      {read.data && rows.length === 0 ? (
-        <Empty title="No alarm fits." />
-      ) : (
-        <Table
-          tall
-          label="Alarms"
-          rows={rows}
-          columns={columns}
-          keyOf={keyOf}
-          selected={selected && keyOf(selected)}
-          onOpen={({ name, subject }) => url.set({ alarm: name, subject }, "push")}
-        />
-      )}
+      <List
+        tall
+        label="Alarms"
+        list={{ ...all, items: rows }}
+        nouns={["alarm", "alarms"]}
+        filters={filters}
+        columns={columns}
+        keyOf={keyOf}
+        selected={selected && keyOf(selected)}
+        onOpen={({ name, subject }) => url.set({ alarm: name, subject }, "push")}
+        empty={["No alarm fits."]}
+      />
       {selected && (
         <AlarmPanel alarm={selected} onClose={() => url.set({ alarm: undefined, subject: undefined })} />
       )}

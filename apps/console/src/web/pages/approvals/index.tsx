@@ -1,15 +1,14 @@
 // The inbox: what asks for a decision, what is due first at the top. j and k walk, a approves, r rejects.
 import { useState } from "react";
 import type { ApprovalView } from "../../../api/index.ts";
-import { useRead } from "../../api/hooks.ts";
+import { listOf, useRead } from "../../api/hooks.ts";
 import { Badge, type Tone } from "../../furniture/badge.tsx";
 import { useQueryOf } from "../../furniture/filtered.ts";
-import { Filters } from "../../furniture/filters.tsx";
+import { List } from "../../furniture/list.tsx";
 import { useKept } from "../../furniture/kept.ts";
 import { useKeys } from "../../furniture/keys.ts";
-import { Empty } from "../../furniture/notice.tsx";
-import { Page, sourceOf } from "../../furniture/page.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import { Page } from "../../furniture/page.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { Age } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
 import { ApprovalPanel } from "./approval-panel.tsx";
@@ -106,9 +105,9 @@ export default function Approvals() {
     "approvals",
     useQueryOf("approvals", ["status", "mine", "overdue", "workflow", "subject"]),
   );
-  const rows = read.data?.value.items ?? [];
+  const list = listOf(read, ({ items }) => items);
   const chosen = url.get("approval");
-  const find = (id: string | undefined) => rows.find((item) => item.id === id);
+  const find = (id: string | undefined) => list.items.find((item) => item.id === id);
   const selected = useKept(chosen, find(chosen));
   const [asked, setAsked] = useState<{ readonly item: ApprovalView; readonly word: Word }>();
   const ask = (word: "approve" | "reject"): void => {
@@ -122,24 +121,22 @@ export default function Approvals() {
     <Page
       title="Approvals"
       lead="Questions on which executions wait. Who asked cannot answer, and every answer says why."
-      source={sourceOf(read)}
     >
-      <Filters filters={filters} tally={`${rows.length}${read.data?.value.more ? "+" : ""} requests`} />
-      {read.data && rows.length === 0 ? (
-        <Empty title="Nobody is asked for anything.">
-          A request appears when an execution comes to a task that asks people.
-        </Empty>
-      ) : (
-        <Table
-          tall
-          label="Approvals"
-          rows={rows}
-          columns={columns}
-          keyOf={({ id }) => id}
-          selected={chosen}
-          onOpen={({ id }) => url.set({ approval: id }, "push")}
-        />
-      )}
+      <List
+        tall
+        label="Approvals"
+        list={list}
+        nouns={["request", "requests"]}
+        filters={filters}
+        columns={columns}
+        keyOf={({ id }) => id}
+        selected={chosen}
+        onOpen={({ id }) => url.set({ approval: id }, "push")}
+        empty={[
+          "Nobody is asked for anything.",
+          "A request appears when an execution comes to a task that asks people.",
+        ]}
+      />
       {selected && (
         <ApprovalPanel
           item={selected}

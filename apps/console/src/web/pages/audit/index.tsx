@@ -3,11 +3,10 @@ import type { AuditRecord } from "../../../api/index.ts";
 import { usePages } from "../../api/hooks.ts";
 import { BodyText } from "../../furniture/body-text.tsx";
 import { useQueryOf } from "../../furniture/filtered.ts";
-import { Filters } from "../../furniture/filters.tsx";
-import { Empty } from "../../furniture/notice.tsx";
+import { List } from "../../furniture/list.tsx";
 import { Page } from "../../furniture/page.tsx";
 import { Panel } from "../../furniture/panel.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { Instant } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
 
@@ -53,23 +52,19 @@ export default function Audit() {
     <Page
       title="Audit"
       lead="Every act of a person: who, what, to which thing, and why. Nothing is ever taken away from it here."
-      source={{ readAtMs: acts.readAtMs, error: acts.error }}
     >
-      <Filters filters={filters} tally={`${acts.items.length}${acts.hasNextPage ? "+" : ""} acts`} />
-      {acts.data && acts.items.length === 0 ? (
-        <Empty title="Nobody did anything that fits." />
-      ) : (
-        <Table
-          tall
-          label="Acts"
-          rows={acts.items}
-          columns={columns}
-          keyOf={({ id }) => id}
-          selected={selected?.id}
-          onOpen={({ id }) => url.set({ act: id }, "push")}
-          onEnd={acts.more}
-        />
-      )}
+      <List
+        tall
+        label="Acts"
+        list={acts}
+        nouns={["act", "acts"]}
+        filters={filters}
+        columns={columns}
+        keyOf={({ id }) => id}
+        selected={selected?.id}
+        onOpen={({ id }) => url.set({ act: id }, "push")}
+        empty={["Nobody did anything that fits."]}
+      />
       {selected && <Details row={selected} onClose={() => url.set({ act: undefined })} />}
     </Page>
   );

@@ -4,9 +4,10 @@ import { usePages } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.ts";
 import { BodyText } from "../../furniture/body-text.tsx";
 import { countText } from "../../furniture/count.tsx";
+import { List } from "../../furniture/list.tsx";
 import { Owner, Runbook } from "../../furniture/owner.tsx";
 import { Panel } from "../../furniture/panel.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { Instant } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
 import { filterOf, OutcomeBadge } from "./cause.tsx";
@@ -54,13 +55,13 @@ function Items({ group }: { readonly group: DeadGroup }) {
   return (
     <section className="stack">
       <h3>{countText(group.count)} messages</h3>
-      <Table
+      <List
         label="Messages of this cause"
-        rows={items.items}
+        list={items}
         columns={columns}
         keyOf={({ id }) => id}
         onOpen={({ messageId }) => url.set({ message: messageId }, "push")}
-        onEnd={items.more}
+        empty={["None is left."]}
       />
     </section>
   );

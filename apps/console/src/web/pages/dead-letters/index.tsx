@@ -1,13 +1,12 @@
 // What died or was quarantined, by cause: each group with its size, its age, whose it is and whether it may go again.
 import type { DeadGroup } from "../../../api/index.ts";
-import { useRead } from "../../api/hooks.ts";
+import { listOf, useRead } from "../../api/hooks.ts";
 import { Badge } from "../../furniture/badge.tsx";
 import { Count, countText } from "../../furniture/count.tsx";
-import { Filters } from "../../furniture/filters.tsx";
-import { Empty } from "../../furniture/notice.tsx";
+import { List } from "../../furniture/list.tsx";
 import { Owner } from "../../furniture/owner.tsx";
-import { Page, sourceOf } from "../../furniture/page.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import { Page } from "../../furniture/page.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { Instant } from "../../furniture/time.tsx";
 import { useKept } from "../../furniture/kept.ts";
 import { useUrl, type UrlState } from "../../furniture/url.ts";
@@ -69,6 +68,12 @@ const columns: readonly Column<DeadGroup>[] = [
   },
 ];
 
+const places = [
+  ["", "Dead and quarantined"],
+  ["dead", "Dead letters"],
+  ["quarantined", "Quarantined"],
+] as const;
+
 /** The group that the address names: by its fingerprint, and by place, queue and version where it says these. */
 function selectedOf(url: UrlState, groups: readonly DeadGroup[]): DeadGroup | undefined {
   const key = url.get("group");
@@ -87,31 +92,11 @@ function useGroups(url: UrlState) {
   return useRead("dead.groups", { ...(queue && { queue }), ...(place && { place }) });
 }
 
-function Groups({ groups, url }: { readonly groups: readonly DeadGroup[]; readonly url: UrlState }) {
-  if (groups.length === 0)
-    return (
-      <Empty title="Nothing died.">
-        Messages that failed for good appear here, grouped by what made them fail.
-      </Empty>
-    );
-  const selected = selectedOf(url, groups);
-  return (
-    <Table
-      tall
-      label="Causes"
-      rows={groups}
-      columns={columns}
-      keyOf={keyOf}
-      selected={selected && keyOf(selected)}
-      onOpen={(group) => url.set({ group: keyOf(group), fingerprint: undefined }, "push")}
-    />
-  );
-}
-
 export default function DeadLetters() {
   const url = useUrl();
   const read = useGroups(url);
-  const groups = read.data?.value.groups ?? [];
+  const list = listOf(read, (answer) => answer.groups);
+  const groups = list.items;
   const selected = useKept(url.get("group") ?? url.get("fingerprint"), selectedOf(url, groups));
   const message = url.get("message");
   const queues = [...new Set(groups.flatMap(({ queue }) => queue ?? []))].toSorted();
@@ -122,9 +107,11 @@ export default function DeadLetters() {
     <Page
       title="Dead letters"
       lead="What failed for good and waits for a person: see the cause, mend it, then replay it or end it with a reason."
-      source={sourceOf(read)}
     >
-      <Filters
+      <List
+        tall
+        label="Causes"
+        list={list}
         filters={[
           {
             kind: "choice",
@@ -132,20 +119,18 @@ export default function DeadLetters() {
             label: "Queue",
             choices: [["", "Every queue"], ...known.map((name) => [name, name] as const)],
           },
-          {
-            kind: "choice",
-            name: "place",
-            label: "Place",
-            choices: [
-              ["", "Dead and quarantined"],
-              ["dead", "Dead letters"],
-              ["quarantined", "Quarantined"],
-            ],
-          },
+          { kind: "choice", name: "place", label: "Place", choices: places },
         ]}
         tally={`${countText(total(groups))} messages, ${groups.length} causes`}
+        columns={columns}
+        keyOf={keyOf}
+        selected={selected && keyOf(selected)}
+        onOpen={(group) => url.set({ group: keyOf(group), fingerprint: undefined }, "push")}
+        empty={[
+          "Nothing died.",
+          "Messages that failed for good appear here, grouped by what made them fail.",
+        ]}
       />
-      {read.data && <Groups groups={groups} url={url} />}
       {message !== undefined ? (
         <MessagePanel id={message} onClose={() => url.set({ message: undefined })} />
       ) : (

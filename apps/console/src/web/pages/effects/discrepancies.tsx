@@ -1,15 +1,15 @@
 import { useState } from "react";
 import type { Discrepancy } from "../../../api/index.ts";
-import { useAct, useRead } from "../../api/hooks.ts";
+import { listOf, useAct, useRead } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.ts";
 import { Badge } from "../../furniture/badge.tsx";
 import { BodyText } from "../../furniture/body-text.tsx";
 import { Confirm } from "../../furniture/confirm.tsx";
 import { useQueryOf } from "../../furniture/filtered.ts";
-import { Empty } from "../../furniture/notice.tsx";
+import { List } from "../../furniture/list.tsx";
 import { useKept } from "../../furniture/kept.ts";
 import { Panel } from "../../furniture/panel.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { useUrl } from "../../furniture/url.ts";
 
 const columns: readonly Column<Discrepancy>[] = [
@@ -87,24 +87,23 @@ function Details({ row, onClose }: { readonly row: Discrepancy; readonly onClose
 
 export function Discrepancies() {
   const url = useUrl();
-  const rows = useRead("discrepancies", useQueryOf("discrepancies", ["name"])).data?.value.items;
+  const list = listOf(useRead("discrepancies", useQueryOf("discrepancies", ["name"])), ({ items }) => items);
   const chosen = url.get("discrepancy");
   const selected = useKept(
     chosen,
-    rows?.find(({ id }) => id === chosen),
+    list.items.find(({ id }) => id === chosen),
   );
-  if (rows?.length === 0 && !selected)
-    return <Empty title="Everything agrees.">No reconciliation has found a difference that stands.</Empty>;
   return (
     <>
-      <Table
+      <List
         tall
         label="Discrepancies"
-        rows={rows ?? []}
+        list={list}
         columns={columns}
         keyOf={({ id }) => id}
         selected={selected?.id}
         onOpen={({ id }) => url.set({ discrepancy: id }, "push")}
+        empty={["Everything agrees.", "No reconciliation has found a difference that stands."]}
       />
       {selected && <Details row={selected} onClose={() => url.set({ discrepancy: undefined })} />}
     </>

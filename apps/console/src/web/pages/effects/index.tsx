@@ -1,13 +1,12 @@
 // Calls to the outside, and what became of them. One that nobody knows the end of is never made again blindly.
 import type { EffectRow } from "../../../api/index.ts";
-import { useRead } from "../../api/hooks.ts";
+import { listOf, useRead } from "../../api/hooks.ts";
 import { Badge } from "../../furniture/badge.tsx";
 import { Count } from "../../furniture/count.tsx";
 import { useQueryOf } from "../../furniture/filtered.ts";
-import { Filters } from "../../furniture/filters.tsx";
-import { Empty } from "../../furniture/notice.tsx";
-import { Page, sourceOf } from "../../furniture/page.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import { List } from "../../furniture/list.tsx";
+import { Page } from "../../furniture/page.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { Tabs, useTab } from "../../furniture/tabs.tsx";
 import { Age } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
@@ -58,47 +57,41 @@ const columns: readonly Column<EffectRow>[] = [
   },
 ];
 
+const filters = [
+  {
+    kind: "choice",
+    name: "state",
+    label: "State",
+    choices: [
+      ["", "Every state"],
+      ["unknown", "Unknown"],
+      ["pending", "Pending"],
+      ["failed", "Failed"],
+      ["succeeded", "Succeeded"],
+    ],
+  },
+  { kind: "search", name: "provider", label: "Provider" },
+  { kind: "search", name: "work", label: "Subject, message or execution" },
+] as const;
+
 function Effects() {
   const url = useUrl();
   const effects = useRead("effects", useQueryOf("effects", ["state", "provider", "work"]));
-  const rows = effects.data?.value.items ?? [];
   const selected = url.get("effect");
   return (
     <>
-      <Filters
-        filters={[
-          {
-            kind: "choice",
-            name: "state",
-            label: "State",
-            choices: [
-              ["", "Every state"],
-              ["unknown", "Unknown"],
-              ["pending", "Pending"],
-              ["failed", "Failed"],
-              ["succeeded", "Succeeded"],
-            ],
-          },
-          { kind: "search", name: "provider", label: "Provider" },
-          { kind: "search", name: "work", label: "Subject, message or execution" },
-        ]}
-        tally={`${rows.length}${effects.data?.value.more ? "+" : ""} calls`}
+      <List
+        tall
+        label="Side effects"
+        list={listOf(effects, ({ items }) => items)}
+        nouns={["call", "calls"]}
+        filters={filters}
+        columns={columns}
+        keyOf={({ id }) => id}
+        selected={selected}
+        onOpen={({ id }) => url.set({ effect: id }, "push")}
+        empty={["No call fits.", "Calls to the outside appear here when code makes them through the ledger."]}
       />
-      {effects.data && rows.length === 0 ? (
-        <Empty title="No call fits.">
-          Calls to the outside appear here when code makes them through the ledger.
-        </Empty>
-      ) : (
-        <Table
-          tall
-          label="Side effects"
-          rows={rows}
-          columns={columns}
-          keyOf={({ id }) => id}
-          selected={selected}
-          onOpen={({ id }) => url.set({ effect: id }, "push")}
-        />
-      )}
       {selected !== undefined && <EffectPanel id={selected} onClose={() => url.set({ effect: undefined })} />}
     </>
   );
@@ -106,13 +99,8 @@ function Effects() {
 
 export default function SideEffects() {
   const view = useTab("view", ["effects", "discrepancies"]);
-  const status = useRead("effects", { state: "unknown" });
   return (
-    <Page
-      title="Side effects"
-      lead="Calls to the outside, each on record before it was made."
-      source={sourceOf(status)}
-    >
+    <Page title="Side effects" lead="Calls to the outside, each on record before it was made.">
       <Tabs
         name="view"
         label="What to see"

@@ -4,7 +4,7 @@ import { useRead } from "../../api/hooks.ts";
 import { useSession } from "../../api/session.ts";
 import { countText } from "../../furniture/count.tsx";
 import { Figures } from "../../furniture/figures.tsx";
-import { Page, sourceOf } from "../../furniture/page.tsx";
+import { Page } from "../../furniture/page.tsx";
 import { ageText } from "../../furniture/time.tsx";
 import { Decisions } from "./decisions.tsx";
 import { Checks } from "./checks.tsx";
@@ -60,7 +60,7 @@ export default function Home() {
   const home = useRead("home", {});
   const view = home.data?.value;
   return (
-    <Page title="Needs a decision" lead={view && summary(view)} source={sourceOf(home)}>
+    <Page title="Needs a decision" lead={view && summary(view)} read={home}>
       {view && (
         <>
           <Decisions decisions={view.decisions} />

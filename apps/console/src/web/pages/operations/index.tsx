@@ -1,12 +1,11 @@
 // What people set in motion upon many things: who, why, how far, and the words that stop or hurry it.
 import type { Operation } from "../../../api/index.ts";
-import { useRead } from "../../api/hooks.ts";
+import { listOf, useRead } from "../../api/hooks.ts";
 import { countText } from "../../furniture/count.tsx";
 import { useQueryOf } from "../../furniture/filtered.ts";
-import { Filters } from "../../furniture/filters.tsx";
-import { Empty } from "../../furniture/notice.tsx";
-import { Page, sourceOf } from "../../furniture/page.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import { List } from "../../furniture/list.tsx";
+import { Page } from "../../furniture/page.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { Instant } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
 import { OperationPanel } from "./operation-panel.tsx";
@@ -61,28 +60,24 @@ const filters = [
 export default function Operations() {
   const url = useUrl();
   const read = useRead("operations", useQueryOf("operations", ["state"]));
-  const rows = read.data?.value.items ?? [];
   const selected = url.get("operation");
   return (
     <Page
       title="Operations"
       lead="One-off acts upon many things: previewed, begun with who and why, and with an outcome for each."
-      source={sourceOf(read)}
     >
-      <Filters filters={filters} tally={`${rows.length} operations`} />
-      {read.data && rows.length === 0 ? (
-        <Empty title="No operation fits.">Replays, redrives and purges of many things appear here.</Empty>
-      ) : (
-        <Table
-          tall
-          label="Operations"
-          rows={rows}
-          columns={columns}
-          keyOf={({ id }) => id}
-          selected={selected}
-          onOpen={({ id }) => url.set({ operation: id }, "push")}
-        />
-      )}
+      <List
+        tall
+        label="Operations"
+        list={listOf(read, ({ items }) => items)}
+        nouns={["operation", "operations"]}
+        filters={filters}
+        columns={columns}
+        keyOf={({ id }) => id}
+        selected={selected}
+        onOpen={({ id }) => url.set({ operation: id }, "push")}
+        empty={["No operation fits.", "Replays, redrives and purges of many things appear here."]}
+      />
       {selected !== undefined && (
         <OperationPanel id={selected} onClose={() => url.set({ operation: undefined })} />
       )}

@@ -5,9 +5,10 @@ import { useMay } from "../../api/session.ts";
 import { BodyText } from "../../furniture/body-text.tsx";
 import { Confirm } from "../../furniture/confirm.tsx";
 import { countText } from "../../furniture/count.tsx";
+import { List } from "../../furniture/list.tsx";
 import { Failure } from "../../furniture/notice.tsx";
 import { Panel } from "../../furniture/panel.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { Instant } from "../../furniture/time.tsx";
 import { Progress, StateBadge } from "./progress.tsx";
 
@@ -172,12 +173,12 @@ function Items({ id }: { readonly id: string }) {
   return (
     <section className="stack">
       <h3>What became of each</h3>
-      <Table
+      <List
         label="Things"
-        rows={items.items}
+        list={items}
         columns={columns}
         keyOf={({ number }) => String(number)}
-        onEnd={items.more}
+        empty={["Nothing yet."]}
       />
     </section>
   );

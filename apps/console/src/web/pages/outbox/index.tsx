@@ -1,12 +1,11 @@
 // What is announced and not yet taken, by target; and the rows that nobody takes until a person has mended something.
 import type { OutboxItem, OutboxStatus } from "../../../api/index.ts";
-import { useRead } from "../../api/hooks.ts";
+import { listOf, useRead, type Listed } from "../../api/hooks.ts";
 import { Badge, type Tone } from "../../furniture/badge.tsx";
 import { Count } from "../../furniture/count.tsx";
 import { useQueryOf } from "../../furniture/filtered.ts";
-import { Filters } from "../../furniture/filters.tsx";
-import { Empty } from "../../furniture/notice.tsx";
-import { Page, sourceOf } from "../../furniture/page.tsx";
+import { List } from "../../furniture/list.tsx";
+import { Page } from "../../furniture/page.tsx";
 import { Table, type Column } from "../../furniture/table.tsx";
 import { Age, ageText, Duration } from "../../furniture/time.tsx";
 import { useKept } from "../../furniture/kept.ts";
@@ -128,28 +127,31 @@ function Targets({ targets }: Pick<OutboxStatus, "targets">) {
   );
 }
 
-function Items({ rows, loaded }: { readonly rows: readonly OutboxItem[]; readonly loaded: boolean }) {
+function Items({ list, targets }: { readonly list: Listed<OutboxItem> } & Pick<OutboxStatus, "targets">) {
   const url = useUrl();
   const row = url.get("row");
   const selected = useKept(
     row,
-    rows.find(({ id }) => id === row),
+    list.items.find(({ id }) => id === row),
   );
+  const names = targets.map((each) => [textOf(each), textOf(each)] as const);
   return (
     <>
-      {loaded && rows.length === 0 ? (
-        <Empty title="Everything was taken.">Nothing waits in the outbox, and nothing is parked.</Empty>
-      ) : (
-        <Table
-          tall
-          label="Announcements"
-          rows={rows}
-          columns={columns}
-          keyOf={({ id }) => id}
-          selected={row}
-          onOpen={({ id }) => url.set({ row: id }, "push")}
-        />
-      )}
+      <List
+        tall
+        label="Announcements"
+        list={list}
+        nouns={["announcement", "announcements"]}
+        filters={[
+          { kind: "choice", name: "target", label: "Target", choices: [["", "Every target"], ...names] },
+          { kind: "choice", name: "state", label: "State", choices: stateChoices },
+        ]}
+        columns={columns}
+        keyOf={({ id }) => id}
+        selected={row}
+        onOpen={({ id }) => url.set({ row: id }, "push")}
+        empty={["Everything was taken.", "Nothing waits in the outbox, and nothing is parked."]}
+      />
       {selected && <ItemPanel item={selected} onClose={() => url.set({ row: undefined })} />}
     </>
   );
@@ -159,24 +161,14 @@ export default function Outbox() {
   const status = useRead("outbox.status", {});
   const items = useRead("outbox.items", useQueryOf("outbox.items", ["target", "state"]));
   const targets = status.data?.value.targets ?? [];
-  const rows = items.data?.value.items ?? [];
-  const names = targets.map((each) => [textOf(each), textOf(each)] as const);
   return (
     <Page
       title="Outbox"
       lead="What was written together with a change and is on its way to those who want to know."
-      source={sourceOf(items)}
     >
       <OpenWriter ageMs={status.data?.value.openWriterAgeMs ?? null} />
       <Targets targets={targets} />
-      <Filters
-        filters={[
-          { kind: "choice", name: "target", label: "Target", choices: [["", "Every target"], ...names] },
-          { kind: "choice", name: "state", label: "State", choices: stateChoices },
-        ]}
-        tally={`${rows.length}${items.data?.value.more ? "+" : ""} rows`}
-      />
-      <Items rows={rows} loaded={items.data !== undefined} />
+      <Items list={listOf(items, (answer) => answer.items)} targets={targets} />
     </Page>
   );
 }

@@ -1,7 +1,8 @@
 import type { LiveProcess } from "../../../api/index.ts";
-import { useRead } from "../../api/hooks.ts";
-import { Page, sourceOf } from "../../furniture/page.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import { listOf, useRead } from "../../api/hooks.ts";
+import { List } from "../../furniture/list.tsx";
+import { Page } from "../../furniture/page.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { Age, Instant } from "../../furniture/time.tsx";
 
 const columns: readonly Column<LiveProcess>[] = [
@@ -36,9 +37,15 @@ export default function Processes() {
     <Page
       title="Processes"
       lead="Everything that lives on this database. One that dies leaves this list within seconds, and gives back what it held."
-      source={sourceOf(processes)}
     >
-      <Table label="Processes" rows={processes.data?.value ?? []} columns={columns} keyOf={({ id }) => id} />
+      <List
+        tall
+        label="Processes"
+        list={listOf(processes, (all) => all)}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={["Nothing lives on this database.", "The process that serves this page would be the first."]}
+      />
     </Page>
   );
 }

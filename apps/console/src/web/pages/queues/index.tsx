@@ -1,11 +1,10 @@
 import { Link, useLocation } from "wouter";
 import type { QueueSurvey } from "../../../api/index.ts";
 import { usePages } from "../../api/hooks.ts";
-import { Filters } from "../../furniture/filters.tsx";
-import { Empty } from "../../furniture/notice.tsx";
+import { List } from "../../furniture/list.tsx";
 import { Page } from "../../furniture/page.tsx";
 import { Count } from "../../furniture/count.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { Age } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
 import { Owner } from "../../furniture/owner.tsx";
@@ -109,33 +108,27 @@ export default function Queues() {
   const message = url.get("message");
   const search = url.get("search");
   const queues = usePages("queues", search === undefined ? {} : { search });
-  const rows = queues.items.filter((queue) => fits(queue, url.get("owner"), url.get("kind")));
-  const source = { readAtMs: queues.readAtMs, error: queues.error };
+  const fitting = queues.items.filter((queue) => fits(queue, url.get("owner"), url.get("kind")));
   return (
-    <Page title="Queues" source={source} lead="What waits, what runs, who works on it.">
-      <Filters
+    <Page title="Queues" lead="What waits, what runs, who works on it.">
+      <List
+        tall
+        label="Queues"
+        list={{ ...queues, items: fitting }}
+        nouns={["queue", "queues"]}
         filters={[
           { kind: "search", name: "search", label: "Part of a name" },
           { kind: "choice", name: "kind", label: "Kind", choices: choices.kind },
           { kind: "choice", name: "owner", label: "Owner", choices: choices.owner },
         ]}
-        tally={`${rows.length}${queues.hasNextPage ? "+" : ""} queues`}
+        columns={columns}
+        keyOf={(queue) => queue.name}
+        onOpen={(queue) => go(hrefOf(queue))}
+        empty={[
+          "No queue fits.",
+          "A queue appears when code declares it, or a client creates it over the wire.",
+        ]}
       />
-      {rows.length === 0 && queues.data ? (
-        <Empty title="No queue fits.">
-          A queue appears when code declares it, or a client creates it over the wire.
-        </Empty>
-      ) : (
-        <Table
-          tall
-          label="Queues"
-          rows={rows}
-          columns={columns}
-          keyOf={(queue) => queue.name}
-          onOpen={(queue) => go(hrefOf(queue))}
-          onEnd={queues.more}
-        />
-      )}
       {message !== undefined && <MessagePanel id={message} onClose={() => url.set({ message: undefined })} />}
     </Page>
   );

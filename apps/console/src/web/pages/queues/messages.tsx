@@ -2,8 +2,8 @@
 import type { LiveMessage, LiveState, QueueSurvey } from "../../../api/index.ts";
 import { usePages } from "../../api/hooks.ts";
 import { countText } from "../../furniture/count.tsx";
-import { Empty, Failure } from "../../furniture/notice.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import { List } from "../../furniture/list.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { Tabs, useTab } from "../../furniture/tabs.tsx";
 import { Age, Duration, Instant } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
@@ -76,20 +76,15 @@ export function Messages({ survey }: { readonly survey: QueueSurvey }) {
           ["delayed", `Delayed ${countText(survey.delayed)}`],
         ]}
       />
-      {messages.error && <Failure error={messages.error as never} />}
-      {messages.items.length === 0 && messages.data ? (
-        <Empty title={nothing[state]} />
-      ) : (
-        <Table
-          label={`Messages, ${state.replace("_", " ")}`}
-          rows={messages.items}
-          columns={[...first, ...own[state], ...last]}
-          keyOf={({ id }) => id}
-          selected={messages.items.find(({ messageId }) => messageId === url.get("message"))?.id}
-          onOpen={({ messageId }) => url.set({ message: messageId }, "push")}
-          onEnd={messages.more}
-        />
-      )}
+      <List
+        label={`Messages, ${state.replace("_", " ")}`}
+        list={messages}
+        columns={[...first, ...own[state], ...last]}
+        keyOf={({ id }) => id}
+        selected={messages.items.find(({ messageId }) => messageId === url.get("message"))?.id}
+        onOpen={({ messageId }) => url.set({ message: messageId }, "push")}
+        empty={[nothing[state]]}
+      />
     </section>
   );
 }

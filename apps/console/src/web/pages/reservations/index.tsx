@@ -1,18 +1,15 @@
 // Business state with an expiry, and jobs that one owner at a time works on.
-import { Page, sourceOf } from "../../furniture/page.tsx";
+import { Page } from "../../furniture/page.tsx";
 import { Tabs, useTab } from "../../furniture/tabs.tsx";
-import { useRead } from "../../api/hooks.ts";
 import { Leases } from "./leases.tsx";
 import { Reservations } from "./reservations.tsx";
 
 export default function ReservationsAndLeases() {
   const view = useTab("view", ["reservations", "leases"]);
-  const overdue = useRead("reservations", { overdue: "true" });
   return (
     <Page
       title="Reservations and leases"
       lead="What is held, by whom, and until when. Each ends by itself; giving one back early is on the record."
-      source={sourceOf(overdue)}
     >
       <Tabs
         name="view"

@@ -1,12 +1,12 @@
 import { useState } from "react";
 import type { LeaseRow } from "../../../api/index.ts";
-import { useAct, useRead } from "../../api/hooks.ts";
+import { listOf, useAct, useRead } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.ts";
 import { Badge, type Tone } from "../../furniture/badge.tsx";
 import { Confirm } from "../../furniture/confirm.tsx";
 import { Count } from "../../furniture/count.tsx";
-import { Empty } from "../../furniture/notice.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import { List } from "../../furniture/list.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { Duration, Instant } from "../../furniture/time.tsx";
 import { actColumn } from "./act-column.tsx";
 
@@ -74,7 +74,7 @@ function Free({ row, onClose }: { readonly row: LeaseRow; readonly onClose: () =
 export function Leases() {
   const [asked, setAsked] = useState<LeaseRow>();
   const may = useMay()("reservation.release");
-  const read = useRead("leases", {}).data?.value;
+  const read = useRead("leases", {});
   const act = actColumn<LeaseRow>({
     verb: "Free",
     width: "6rem",
@@ -83,15 +83,18 @@ export function Leases() {
     nameOf: ({ name }) => name,
     onAsk: setAsked,
   });
-  if (read?.items.length === 0) return <Empty title="Nobody holds a job." />;
   return (
     <>
-      <Table
+      <List
         tall
         label="Leases"
-        rows={read?.items ?? []}
+        list={listOf(read, ({ items }) => items)}
         columns={[...columns, act]}
         keyOf={({ name }) => name}
+        empty={[
+          "Nobody holds a job.",
+          "A job that one owner at a time works on appears here while it is held.",
+        ]}
       />
       {asked && <Free row={asked} onClose={() => setAsked(undefined)} />}
     </>

@@ -1,13 +1,12 @@
 import { useState } from "react";
 import type { ReservationRow } from "../../../api/index.ts";
-import { useAct, useRead } from "../../api/hooks.ts";
+import { listOf, useAct, useRead } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.ts";
 import { Badge, type Tone } from "../../furniture/badge.tsx";
 import { Confirm } from "../../furniture/confirm.tsx";
 import { useQueryOf } from "../../furniture/filtered.ts";
-import { Filters } from "../../furniture/filters.tsx";
-import { Empty } from "../../furniture/notice.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import { List } from "../../furniture/list.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { Age, Instant } from "../../furniture/time.tsx";
 import { actColumn } from "./act-column.tsx";
 
@@ -92,8 +91,7 @@ const filters = [
 export function Reservations() {
   const [asked, setAsked] = useState<ReservationRow>();
   const may = useMay()("reservation.release");
-  const read = useRead("reservations", useQueryOf("reservations", ["state", "kind", "holder"])).data?.value;
-  const rows = read?.items ?? [];
+  const read = useRead("reservations", useQueryOf("reservations", ["state", "kind", "holder"]));
   const act = actColumn<ReservationRow>({
     verb: "Release",
     width: "6.5rem",
@@ -104,12 +102,19 @@ export function Reservations() {
   });
   return (
     <>
-      <Filters filters={filters} tally={`${rows.length}${read?.more ? "+" : ""} reservations`} />
-      {read && rows.length === 0 ? (
-        <Empty title="Nothing is reserved." />
-      ) : (
-        <Table tall label="Reservations" rows={rows} columns={[...columns, act]} keyOf={({ id }) => id} />
-      )}
+      <List
+        tall
+        label="Reservations"
+        list={listOf(read, ({ items }) => items)}
+        nouns={["reservation", "reservations"]}
+        filters={filters}
+        columns={[...columns, act]}
+        keyOf={({ id }) => id}
+        empty={[
+          "Nothing is reserved.",
+          "What code reserves until a decision appears here, with its holder and its end.",
+        ]}
+      />
       {asked && <Release row={asked} onClose={() => setAsked(undefined)} />}
     </>
   );

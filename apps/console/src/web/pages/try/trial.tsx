@@ -4,6 +4,7 @@ import type { ActName, BodyOf, OutcomeOf } from "../../../api/index.ts";
 import { useAct } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.ts";
 import { Empty, Failure } from "../../furniture/notice.tsx";
+import { Reason } from "../../furniture/reason.tsx";
 
 export interface TrialProps<N extends ActName> {
   readonly act: N;
@@ -27,17 +28,6 @@ interface Tried<N extends ActName> {
 
 const keptMax = 10;
 
-function Why({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) {
-  return (
-    <label className="field">
-      <span>
-        Why <span className="hint">goes on the record, with your name</span>
-      </span>
-      <input className="input" required value={value} onChange={(event) => onChange(event.target.value)} />
-    </label>
-  );
-}
-
 export function Trial<N extends ActName>(props: TrialProps<N>) {
   const { act, verb, body, children, outcome, before, onDone } = props;
   const doing = useAct(act);
@@ -58,7 +48,7 @@ export function Trial<N extends ActName>(props: TrialProps<N>) {
     <div className="trial">
       <form className="card" onSubmit={submit}>
         {children}
-        <Why value={reason} onChange={setReason} />
+        <Reason value={reason} onChange={setReason} />
         {doing.error && <Failure error={doing.error} />}
         <div className="row">
           <button

@@ -2,8 +2,9 @@
 import type { RunEvent } from "../../../api/index.ts";
 import { usePages } from "../../api/hooks.ts";
 import { BodyText } from "../../furniture/body-text.tsx";
+import { List } from "../../furniture/list.tsx";
 import { Panel } from "../../furniture/panel.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { spanText, Instant } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
 
@@ -56,15 +57,15 @@ export default function Events({ arn, startedAtMs, isRunning }: EventsProps) {
   const open = events.items.find(({ id }) => String(id) === url.get("event"));
   return (
     <>
-      <Table
+      <List
         tall
         label="Events"
-        rows={events.items}
+        list={events}
         columns={columnsSince(startedAtMs)}
         keyOf={({ id }) => String(id)}
         selected={open && String(open.id)}
         onOpen={({ id }) => url.set({ event: String(id) }, "push")}
-        onEnd={events.hasNextPage ? () => void events.fetchNextPage() : undefined}
+        empty={["No event is kept.", "Express executions keep none; see what the log says."]}
       />
       {open && (
         <Panel label="Event" title={<h2>{open.type}</h2>} onClose={() => url.set({ event: undefined })}>

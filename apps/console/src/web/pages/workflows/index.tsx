@@ -1,14 +1,13 @@
 // Machines, and what runs or ran of them.
 import { Link, useLocation } from "wouter";
 import type { ExecutionSummary, MachineSurvey } from "../../../api/index.ts";
-import { usePages } from "../../api/hooks.ts";
+import { usePages, type Listed } from "../../api/hooks.ts";
 import { Badge } from "../../furniture/badge.tsx";
 import { Count } from "../../furniture/count.tsx";
 import { useQueryOf } from "../../furniture/filtered.ts";
-import { Filters } from "../../furniture/filters.tsx";
-import { Empty } from "../../furniture/notice.tsx";
+import { List } from "../../furniture/list.tsx";
 import { Page } from "../../furniture/page.tsx";
-import { Table, type Column } from "../../furniture/table.tsx";
+import type { Column } from "../../furniture/table.tsx";
 import { Duration, Instant } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
 import { machineHref, runHref } from "./links.ts";
@@ -123,17 +122,20 @@ const withinChoices = [
   ["7d", "In the last week"],
 ] as const;
 
-function Machines({ machines }: { readonly machines: ReturnType<typeof usePages<"machines">> }) {
+function Machines({ machines }: { readonly machines: Listed<MachineSurvey> }) {
   const url = useUrl();
   return (
-    <Table
+    <List
       label="Machines"
-      rows={machines.items}
+      list={machines}
       columns={machineColumns}
       keyOf={({ name }) => name}
       selected={url.get("machine")}
       onOpen={({ name }) => url.set({ machine: url.get("machine") === name ? undefined : name })}
-      onEnd={machines.hasNextPage ? () => void machines.fetchNextPage() : undefined}
+      empty={[
+        "There is no state machine yet.",
+        "One appears when code declares a workflow, or a client creates it over the wire.",
+      ]}
     />
   );
 }
@@ -149,11 +151,14 @@ function Executions({ machines }: { readonly machines: readonly MachineSurvey[] 
   const [, go] = useLocation();
   const query = useQueryOf("executions", ["machine", "status", "name", "within", "error", "mapRun"]);
   const executions = usePages("executions", query);
-  const rows = executions.items;
   return (
     <>
       <MapRunNote arn={query.mapRun} />
-      <Filters
+      <List
+        tall
+        label="Executions"
+        list={executions}
+        nouns={["execution", "executions"]}
         filters={[
           { kind: "search", name: "name", label: "Name begins with" },
           {
@@ -165,39 +170,23 @@ function Executions({ machines }: { readonly machines: readonly MachineSurvey[] 
           { kind: "choice", name: "status", label: "Status", choices: statusChoices },
           { kind: "choice", name: "within", label: "Started", choices: withinChoices },
         ]}
-        tally={`${rows.length}${executions.hasNextPage ? "+" : ""} executions`}
+        columns={columns}
+        keyOf={({ id }) => id}
+        onOpen={({ arn }) => go(runHref(arn))}
+        empty={[
+          "No execution fits.",
+          "Start one here under Try it, with `tuntas workflow start`, an AWS SDK, or from code.",
+        ]}
       />
-      {rows.length === 0 && executions.data ? (
-        <Empty title="No execution fits.">
-          Start one with `tuntas workflow start`, with an AWS SDK, or from code.
-        </Empty>
-      ) : (
-        <Table
-          tall
-          label="Executions"
-          rows={rows}
-          columns={columns}
-          keyOf={({ id }) => id}
-          onOpen={({ arn }) => go(runHref(arn))}
-          onEnd={executions.hasNextPage ? () => void executions.fetchNextPage() : undefined}
-        />
-      )}
     </>
   );
 }
 
 export default function Workflows() {
   const machines = usePages("machines", {});
-  const source = { readAtMs: machines.readAtMs, error: machines.error };
   return (
-    <Page title="Workflows" source={source} lead="State machines, and what runs or ran of them.">
-      {machines.data && machines.items.length === 0 ? (
-        <Empty title="There is no state machine yet.">
-          One appears when code declares a workflow, or a client creates it over the wire.
-        </Empty>
-      ) : (
-        <Machines machines={machines} />
-      )}
+    <Page title="Workflows" lead="State machines, and what runs or ran of them.">
+      <Machines machines={machines} />
       <Executions machines={machines.items} />
     </Page>
   );

@@ -6,7 +6,7 @@ import { useRead } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.ts";
 import { BodyText } from "../../furniture/body-text.tsx";
 import { Empty } from "../../furniture/notice.tsx";
-import { Page, sourceOf } from "../../furniture/page.tsx";
+import { Page } from "../../furniture/page.tsx";
 import { Panel } from "../../furniture/panel.tsx";
 import { Table, type Column } from "../../furniture/table.tsx";
 import { Tabs, useTab } from "../../furniture/tabs.tsx";
@@ -145,7 +145,7 @@ export default function Machine() {
       title={machine}
       trail={<Link href="/workflows">Workflows</Link>}
       lead={view && <Lead view={view} />}
-      source={sourceOf(read)}
+      read={read}
       acts={
         <>
           <Link className="button" href={`/workflows?machine=${encodeURIComponent(machine)}`}>

@@ -5,7 +5,7 @@ import type { MapRunRecord, RunView, Visit } from "../../../api/index.ts";
 import { useRead } from "../../api/hooks.ts";
 import { Badge } from "../../furniture/badge.tsx";
 import { BodyText } from "../../furniture/body-text.tsx";
-import { Page, sourceOf } from "../../furniture/page.tsx";
+import { Page } from "../../furniture/page.tsx";
 import { Table, type Column } from "../../furniture/table.tsx";
 import { Tabs, useTab } from "../../furniture/tabs.tsx";
 import { durationText, Instant } from "../../furniture/time.tsx";
@@ -173,7 +173,7 @@ export default function Run() {
         </>
       }
       lead={run && <Lead run={run} />}
-      source={sourceOf(read)}
+      read={read}
       acts={run && <RunActs run={run} />}
     >
       {run && (

@@ -21,7 +21,16 @@ export interface QueuePace {
   readonly retryShare: number | null;
 }
 
+/** One of the ten questions that a worker is asked. */
+export interface WorkerAnswer {
+  readonly question: string;
+  /** Null where the question does not arise. */
+  readonly fine: boolean | null;
+  readonly text: string;
+}
+
 export interface SeriesReads {
   "queue.series": { query: QueueName & { readonly minutes: string }; answer: QueueSeries };
   "queue.pace": { query: QueueName; answer: QueuePace };
+  "queue.answers": { query: QueueName; answer: readonly WorkerAnswer[] };
 }

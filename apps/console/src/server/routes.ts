@@ -5,6 +5,7 @@ import { consoleErrors } from "../contract.ts";
 import { makeFields, type Fields } from "./fields.ts";
 import type { ActHandler, ActsOf, Needs, ReadHandler, ReadsOf } from "./needs.ts";
 import { alarmActs, alarmReads } from "./rooms/alarms.ts";
+import { answerReads } from "./rooms/answers.ts";
 import { approvalActs, approvalReads } from "./rooms/approvals.ts";
 import { deadLetterActs, deadLetterReads } from "./rooms/dead-letters.ts";
 import { homeReads } from "./rooms/home.ts";
@@ -37,6 +38,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...safetyReads(needs),
     ...recordReads(needs),
     ...seriesReads(needs),
+    ...answerReads(needs),
     ...workflowReads(needs),
     ...alarmReads(needs),
     ...approvalReads(needs),

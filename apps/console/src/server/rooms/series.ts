@@ -94,7 +94,7 @@ async function readPace(needs: Needs, queue: string) {
 
 const minutesOf = (query: Fields): number => query.integer("minutes", { min: 5, max: 21_600 }) ?? 60;
 
-export const seriesReads = (needs: Needs): ReadsOf<keyof SeriesReads> => ({
+export const seriesReads = (needs: Needs): ReadsOf<Exclude<keyof SeriesReads, "queue.answers">> => ({
   "queue.series": async (query) =>
     readQueue(needs, query.text("queue"), await rangeOf(needs, minutesOf(query))),
   "queue.pace": (query) => readPace(needs, query.text("queue")),

@@ -5,9 +5,10 @@ import { useRead } from "../../api/hooks.ts";
 import { countText, rateText } from "../../furniture/count.tsx";
 import { Figures, type Figure } from "../../furniture/figures.tsx";
 import { Owner, Runbook } from "../../furniture/owner.tsx";
-import { Page, sourceOf } from "../../furniture/page.tsx";
+import { Page } from "../../furniture/page.tsx";
 import { ageText } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
+import { Answers } from "./answers.tsx";
 import { Consumers } from "./consumers.tsx";
 import { MessagePanel } from "./message-panel.tsx";
 import { Messages } from "./messages.tsx";
@@ -33,7 +34,7 @@ function figuresOf({ survey }: QueueView, pace: QueuePace | undefined): readonly
     {
       name: "In flight",
       value: countText(inFlight),
-      note: cap > 0 ? `of ${countText(cap)} at once` : "no worker",
+      note: cap > 0 ? `${countText(cap)} handled at once` : "no worker",
     },
     { name: "Done a minute", value: pace ? rateText(pace.donePerMinute) : "–", note: "in the last 5 min" },
     {
@@ -77,12 +78,13 @@ export default function Queue() {
       title={queue}
       trail={<Link href="/queues">Queues</Link>}
       lead={found && <Lead survey={found.survey} />}
-      source={sourceOf(view)}
+      read={view}
       acts={found && <QueueActs view={found} />}
     >
       {found && (
         <>
           <Figures label="The queue in numbers" figures={figuresOf(found, pace)} />
+          <Answers queue={queue} />
           <Signs queue={queue} />
           <OverTime queue={queue} />
           <Messages survey={found.survey} />

@@ -7,6 +7,7 @@ import { toMs } from "./core/duration.ts";
 import { jsonSchemaOf, type Schema } from "./core/schema.ts";
 import type { Provider } from "./ledger/effect/provider.ts";
 import type { Reconciliation } from "./ledger/reconcile/contract.ts";
+import { serviceName } from "./measure/own.ts";
 import { findTracing, type Tracing } from "./measure/trace.ts";
 import { openPlatform, type Platform, type PlatformOptions } from "./platform.ts";
 import { queueErrors, type QueueRecord } from "./queue/contract.ts";
@@ -149,7 +150,8 @@ async function watchOver(parts: Parts, { ledger }: Platform): Promise<() => void
 async function announce({ parts }: AppDefinition, { alarms, access, series }: Platform): Promise<() => void> {
   await access.declarePayloads("queue", payloadsOfQueues(parts));
   await access.declarePayloads("workflow", payloadsOfWorkflows(parts));
-  const { TUNTAS_REVISION: revision, TUNTAS_SERVICE: service = "application" } = process.env;
+  const service = serviceName();
+  const { TUNTAS_REVISION: revision } = process.env;
   if (revision) await series.deployed(service, revision);
   return alarms.declare(service, partsOf(parts, "alarm"));
 }

@@ -16,6 +16,8 @@ export interface Meter {
     readonly route: string;
     readonly status: number;
     readonly durationMs: number;
+    /** Whether the caller sent a trace along. */
+    readonly traced: boolean;
   }): void;
   shed(reason: string): void;
   serve(server: FastifyInstance, options: ServeOptions): void;
@@ -70,9 +72,17 @@ export function makeMeter(platform: Pick<Platform, "database" | "tally">): Meter
     labelNames: ["reason"],
     registers,
   });
+  const traces = new Counter({
+    name: "tuntas_http_traces_total",
+    help: "Requests by whether they came with a trace (traceparent).",
+    labelNames: ["traced"],
+    registers,
+  });
   return {
-    request: ({ method, route, status, durationMs }) =>
-      seconds.observe({ method, route, status }, durationMs / 1000),
+    request({ method, route, status, durationMs, traced }) {
+      seconds.observe({ method, route, status }, durationMs / 1000);
+      traces.inc({ traced: traced ? "yes" : "no" });
+    },
     shed: (reason) => shed.inc({ reason }),
     serve(server, { traffic, running }) {
       if (running) gaugeWorkers(registry, running);

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import fastifyPlugin from "fastify-plugin";
 import { toMs, type Log } from "tuntas";
+import { requestSignals, serviceName } from "tuntas/measure";
 import { httpErrors, type TuntasHttpOptions } from "./contract.ts";
 import { correlate } from "./correlation.ts";
 import { checkBodies, serveDescription } from "./describe.ts";
@@ -23,7 +24,14 @@ function report(
     status: reply.raw.writableFinished ? reply.statusCode : 499,
     durationMs: Math.round(reply.elapsedTime * 10) / 10,
   };
-  meter.request(seen);
+  meter.request({ ...seen, traced: request.headers.traceparent !== undefined });
+  const { status, route, durationMs } = seen;
+  requestSignals.publish("http.request", {
+    service: serviceName(),
+    class: `${Math.floor(status / 100)}xx`,
+    route,
+    durationMs,
+  });
   log.info({ event: "http.request", ...seen, correlationId: request.correlationId }, "request");
 }
 

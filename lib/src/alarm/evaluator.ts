@@ -25,6 +25,8 @@ export interface EvaluatorOptions {
   readonly series: TimeSeries;
   /** Who answers for what an alarm watches, where the alarm itself does not say. */
   readonly ownerOf: (labels: Labels) => Promise<Responsible | undefined>;
+  /** Which one a metric's figure is about now, by its name. */
+  readonly culpritOf: (metric: string, labels: Labels) => Promise<string | undefined>;
 }
 
 export interface Responsible {
@@ -110,7 +112,7 @@ function reasonOf({ options }: AlarmDefinition, periods: readonly Period[], valu
 const settlesAfterMs = (definitions: readonly AlarmDefinition[]): number =>
   Math.max(...definitions.map((each) => (each.options.of[1] + periodsBefore + 2) * periodMsOf(each)));
 
-export function makeEvaluator({ database, series, ownerOf }: EvaluatorOptions): Evaluator {
+export function makeEvaluator({ database, series, ownerOf, culpritOf }: EvaluatorOptions): Evaluator {
   const judgedTo = new Map<string, number>();
   let definitions: readonly AlarmDefinition[] = shippedAlarms;
   let readAtMs = -Infinity;
@@ -155,7 +157,9 @@ export function makeEvaluator({ database, series, ownerOf }: EvaluatorOptions): 
 
   async function change(definition: AlarmDefinition, judged: Judged, previous: AlarmState): Promise<void> {
     const { name, options } = definition;
-    const { labels, subject, state, value, reason } = judged;
+    const { labels, subject, state, value } = judged;
+    const culprit = state === "ALARM" ? await culpritOf(options.metric.name, labels) : undefined;
+    const reason = culprit === undefined ? judged.reason : `${judged.reason}; the first is ${culprit}`;
     const responsible = options.owner === "none" ? await ownerOf(labels) : undefined;
     const written = await database.transaction(async (tx) => {
       const atMs = await store.writeChange(tx, { name, subject, state, previous, value, reason });

@@ -119,6 +119,30 @@ export const approvalChecks = [
   { text: "How old is the oldest?", ...gauge("tuntas_approval_wait_age_seconds"), unit: "s" },
 ] as const satisfies readonly Check[];
 
+export const operationChecks = [
+  {
+    text: "How many could not go on?",
+    ...counter("tuntas_operations_total", { state: "failed" }),
+    over: "1h",
+    unit: "in an hour",
+  },
+  {
+    text: "How many completed?",
+    ...counter("tuntas_operations_total", { state: "completed" }),
+    over: "1h",
+    unit: "in an hour",
+  },
+] as const satisfies readonly Check[];
+
+export const leaseChecks = [
+  {
+    text: "How often was it lost?",
+    ...counter("tuntas_leases_lost_total"),
+    over: "1h",
+    unit: "in an hour",
+  },
+] as const satisfies readonly Check[];
+
 export interface BacklogFigures {
   readonly done: number;
   readonly failed: number;

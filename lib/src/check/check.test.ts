@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { reconciliation, timing, type MeasuredP99, type TimingDeclaration } from "../ledger/index.ts";
+import { alarm, shippedAlarms, type AlarmDefinition, type AlarmOptions } from "../alarm/index.ts";
+import { metricEntries } from "../measure/catalogue.ts";
 import { queue, worker, type QueueOptions, type WorkerOptions } from "../queue/declaration.ts";
 import type { Context } from "../queue/worker/context.ts";
 import { workflow } from "../workflow/declaration.ts";
@@ -494,6 +496,7 @@ test("every rule has a smell here, or a test of its own", () => {
     "choice-without-default",
     "workflow-unreconciled",
     "task-near-timeout",
+    "alarm-narrowed",
   ]);
   expect(Object.keys(rules).filter((rule) => !tested.has(rule as RuleId))).toEqual([]);
 });
@@ -524,3 +527,57 @@ test("Q-20 the measured p99 of a workflow's task is held against its declared on
     },
   ]);
 });
+
+const ordersAlarm = (name: string, metric: AlarmOptions["metric"]) =>
+  alarm(name, {
+    metric,
+    when: { above: 10 },
+    of: [1, 1],
+    missing: "ignore",
+    owner: "orders-team",
+    runbook: "https://runbooks.example/orders",
+    notify: [],
+  });
+
+test("V-30 alarm-narrowed: what takes the place of a shipped alarm watches all that it watched, else the rest has none", () => {
+  const metric = { name: "tuntas_queue_dead_letters" };
+  const seen = (definition: AlarmDefinition) =>
+    check(gather([{ file: "/nowhere.mjs", exports: { definition } }])).map(({ rule, message }) => [
+      rule,
+      message,
+    ]);
+  expect(seen(ordersAlarm("dead-letters", metric))).toEqual([]);
+  expect(seen(ordersAlarm("orders-dead", { ...metric, labels: { queue: "orders" } }))).toEqual([]);
+  expect(seen(ordersAlarm("dead-letters", { ...metric, labels: { queue: "orders" } }))).toEqual([
+    ["alarm-narrowed", expect.stringContaining("it watches queue orders alone")],
+  ]);
+  expect(seen(ordersAlarm("dead-letters", { name: "tuntas_queue_depth" }))).toEqual([
+    ["alarm-narrowed", expect.stringContaining("not tuntas_queue_dead_letters")],
+  ]);
+});
+
+/** What every workload of a kind has, without anybody declaring it. */
+const profiles = {
+  queue: /^tuntas_queue_/,
+  worker: /^tuntas_worker_/,
+  workflow: /^tuntas_workflow_/,
+  approval: /^tuntas_approval/,
+  provider: /^tuntas_side_effect/,
+  reconciliation: /^tuntas_(discrepancies|reconciliation)/,
+  outbox: /^tuntas_outbox_/,
+  lease: /^tuntas_leases_/,
+  operation: /^tuntas_operation/,
+};
+
+test.each(Object.entries(profiles))(
+  "V-30 a %s has signals by its kind, and a shipped alarm on one",
+  (_, own) => {
+    const kept = [...metricEntries].filter(([name, entry]) => own.test(name) && entry.kept);
+    expect(kept.length).toBeGreaterThan(0);
+    const watched = shippedAlarms.flatMap(({ options: { metric, and } }) => [
+      metric.name,
+      and?.metric.name ?? "",
+    ]);
+    expect(watched.some((name) => own.test(name))).toBe(true);
+  },
+);

@@ -1,4 +1,5 @@
 // What `tuntas check` sees and says. Pure: declarations come in, findings come out.
+import type { AlarmDefinition } from "../alarm/index.ts";
 import type { JsonObject } from "../asl/index.ts";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
 import type { MeasuredP99, Reconciliation, TimedValue, TimingDeclaration } from "../ledger/index.ts";
@@ -38,6 +39,7 @@ export interface Declared {
   readonly machines: readonly MachineDefinition[];
   readonly workflows: readonly WorkflowDefinition[];
   readonly reconciliations: readonly Reconciliation[];
+  readonly alarms: readonly AlarmDefinition[];
   readonly sources: readonly SourceFile[];
   /** What handlers were seen to take, by queue or "workflow/task", where somebody has looked. */
   readonly measured?: ReadonlyMap<string, MeasuredP99>;

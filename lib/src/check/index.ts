@@ -5,6 +5,8 @@ import { dirname, join, resolve } from "node:path";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
 import type { Reconciliation, TimingDefinition } from "../ledger/index.ts";
 import type { WorkflowDefinition } from "../workflow/declaration.ts";
+import type { AlarmDefinition } from "../alarm/index.ts";
+import { checkAlarms } from "./alarms.ts";
 import { checkCapacity, checkOwners } from "./capacity.ts";
 import type { Declared, Finding, MachineDefinition, Severity, Sighting, SourceFile } from "./contract.ts";
 import { checkEffects } from "./effects.ts";
@@ -24,6 +26,7 @@ type Exported =
   | TimingDefinition
   | WorkflowDefinition
   | Reconciliation
+  | AlarmDefinition
   | { readonly kind: "app"; readonly parts: Readonly<Record<string, Exported>> };
 
 const partsOf = (exported: Exported | null | undefined): Exported[] => {
@@ -60,6 +63,7 @@ export function gather(
     machines,
     workflows: parts.filter(isOfKind("workflow")),
     reconciliations: parts.filter(isOfKind("reconciliation")),
+    alarms: parts.filter(isOfKind("alarm")),
     sources: sourcesOf(
       parts,
       modules.map(({ file }) => file),
@@ -104,6 +108,7 @@ export function check(declared: Declared): Finding[] {
     ...checkOwners(declared.queues, runbookExists),
     ...declared.machines.flatMap(checkMachine),
     ...checkReconciled(declared),
+    ...checkAlarms(declared),
     ...checkTasks(declared),
   ];
   return sightings

@@ -29,6 +29,12 @@ export const rules = {
     why: "On a bad day it times out: its work is undone, and the state fails or does it all again.",
     fix: "Give the task and its state more time, or have the handler take less.",
   },
+  "alarm-narrowed": {
+    severity: "error",
+    smell: "An alarm with the name of a shipped one watches less than that one did.",
+    why: "It takes the place of the shipped one. What it leaves out fails without anybody being told.",
+    fix: "Give it a name of its own, or have it watch the same metric without further labels.",
+  },
   "workflow-unreconciled": {
     severity: "warning",
     smell: "A workflow is declared, and no reconciliation of it.",

@@ -86,6 +86,7 @@ export const ledgerMetrics = metrics({
     meaning: "Leases that were lost while their owner worked.",
     labels: ["name"],
     from: [{ signal: "lease.lost" }],
+    kept: true,
   },
   tuntas_compensations_total: {
     kind: "counter",

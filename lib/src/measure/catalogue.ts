@@ -3,10 +3,13 @@ import type { MetricEntry, Metrics } from "../engine/signals.ts";
 import { processMetrics } from "../engine/process/signals.ts";
 import { alarmMetrics } from "../alarm/signals.ts";
 import { ledgerMetrics } from "../ledger/signals.ts";
+import { operationMetrics } from "../operation/signals.ts";
 import { outboxMetrics } from "../outbox/signals.ts";
 import { queueMetrics } from "../queue/signals.ts";
 import { approvalMetrics } from "../workflow/approval/signals.ts";
 import { workflowMetrics } from "../workflow/signals.ts";
+import { ownMetrics } from "./own.ts";
+import { requestMetrics } from "./requests.ts";
 
 export const metricLists: readonly Metrics[] = [
   queueMetrics,
@@ -14,8 +17,11 @@ export const metricLists: readonly Metrics[] = [
   approvalMetrics,
   outboxMetrics,
   ledgerMetrics,
+  operationMetrics,
   alarmMetrics,
   processMetrics,
+  ownMetrics,
+  requestMetrics,
 ];
 
 export const metricEntries: ReadonlyMap<string, MetricEntry> = new Map(

@@ -7,6 +7,7 @@ import { channelName } from "../engine/signals.ts";
 import type { Sql } from "../pg/contract.ts";
 import { labelsOf, metricEntries } from "./catalogue.ts";
 import { readSnapshot, type Snapshot } from "./gauges.ts";
+import { ownReadings } from "./own.ts";
 import { readersOf, type Fields, type Tally } from "./tally.ts";
 
 export interface Prometheus {
@@ -44,6 +45,8 @@ function makeCounters(registry: Registry, tally: Tally): (queueLabels: Snapshot[
     for (const counter of counters.values()) counter.reset();
     for (const { name, values, total } of tally.counts())
       counters.get(name)!.inc(labelsOf(name, values, queueLabels), total);
+    const { name, labels, value } = ownReadings().counter;
+    counters.get(name)!.inc(labels, value);
   };
 }
 
@@ -57,7 +60,8 @@ function makeGauges(registry: Registry): (readings: Snapshot["readings"]) => voi
   );
   return (readings) => {
     for (const gauge of gauges.values()) gauge.reset();
-    for (const { name, labels, value } of readings) gauges.get(name)?.set(labels, value);
+    for (const { name, labels, value } of [...readings, ownReadings().gauge])
+      gauges.get(name)?.set(labels, value);
   };
 }
 
@@ -88,11 +92,23 @@ function listenForDurations(registry: Registry): () => void {
   return () => undo.forEach((each) => each());
 }
 
+/** What runs here, by the name that dashboards know such a figure by. */
+function describeBuild(registry: Registry, revision: string | undefined): void {
+  const info = new Gauge({
+    name: "tuntas_build_info",
+    help: "1, with the version of Node.js and the revision that was deployed (TUNTAS_REVISION).",
+    labelNames: ["version", "revision"],
+    registers: [registry],
+  });
+  info.set({ version: process.version, revision: revision ?? "none" }, 1);
+}
+
 export function makePrometheus({ database, tally }: PrometheusOptions): Prometheus {
   const registry = new Registry();
   // Old and new processes run side by side in a deployment: whose errors these are is to be seen at once.
   const { TUNTAS_REVISION: revision } = process.env;
   if (revision) registry.setDefaultLabels({ revision });
+  describeBuild(registry, revision);
   const fillCounters = makeCounters(registry, tally);
   const fillGauges = makeGauges(registry);
   const close = listenForDurations(registry);

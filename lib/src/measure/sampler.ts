@@ -10,6 +10,7 @@ import type { Sql } from "../pg/contract.ts";
 import { changesOf, isMoving, readingKey, type Written } from "./changes.ts";
 import { makeCounts } from "./counts.ts";
 import { readSnapshot } from "./gauges.ts";
+import { makeOwnLoad } from "./own.ts";
 import { findTables, readPulse } from "./pulse.ts";
 import type { Tally } from "./tally.ts";
 
@@ -67,6 +68,7 @@ export function startSampler(options: SamplerOptions): Sampler {
   const { database, series, tally, log, processId, maySample, onLooked, onLeft } = options;
   const { everyMs = everyMsDefault } = options;
   const counts = makeCounts(database, tally);
+  const own = makeOwnLoad();
   let watch: Watch | undefined;
   let consideredAtMs = -Infinity;
   let tail: Promise<void> = Promise.resolve();
@@ -93,8 +95,10 @@ export function startSampler(options: SamplerOptions): Sampler {
 
   async function tellCounts(): Promise<void> {
     const { samples, told } = await counts.fresh();
-    await series.add(samples);
+    if (samples.length === 0) return;
+    await series.add([...samples, ...own.fresh()]);
     told();
+    own.told();
   }
 
   async function sample(of: Watch): Promise<void> {

@@ -8,6 +8,7 @@ import type { Labels } from "../series/contract.ts";
 import type { Sql } from "../pg/contract.ts";
 import { makeTimeSeries, type TimeSeries } from "../series/client.ts";
 import { metricLists } from "./catalogue.ts";
+import { findCulprit } from "./culprits.ts";
 import { startDurations } from "./durations/index.ts";
 import { startSampler, type Sampler } from "./sampler.ts";
 import { startTally, type Tally } from "./tally.ts";
@@ -38,7 +39,12 @@ export function startWatch(options: WatchOptions): Watch {
   const series = makeTimeSeries(database);
   const tally = startTally(metricLists);
   const durations = startDurations(options);
-  const evaluator = makeEvaluator({ database, series, ownerOf });
+  const evaluator = makeEvaluator({
+    database,
+    series,
+    ownerOf,
+    culpritOf: (metric, labels) => findCulprit(database, metric, labels),
+  });
   targets.bind({ kind: webhookKind }, webhookTarget(database));
   const sampler = startSampler({
     database,

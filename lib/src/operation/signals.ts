@@ -1,4 +1,4 @@
-import { signals } from "../engine/signals.ts";
+import { metrics, signals } from "../engine/signals.ts";
 
 const fields = { operationId: "the operation's id", kind: "its kind" };
 
@@ -16,5 +16,25 @@ export const operationSignals = signals({
   "operation.ended": {
     meaning: "An operation has completed, or cannot go on.",
     fields: { ...fields, state: "completed or failed" },
+  },
+});
+
+export const operationMetrics = metrics({
+  tuntas_operations_total: {
+    kind: "counter",
+    meaning: "Operations that have completed, or cannot go on.",
+    labels: ["kind", "state"],
+    from: [{ signal: "operation.ended" }],
+    kept: true,
+  },
+  tuntas_operation_items_total: {
+    kind: "counter",
+    meaning: "Things that operations were done to, that a rule forbade, or that were not there any more.",
+    labels: ["kind", "outcome"],
+    from: ["done", "refused", "skipped"].map((outcome) => ({
+      signal: "operation.slice",
+      fixed: { outcome },
+      amount: outcome,
+    })),
   },
 });

@@ -60,6 +60,16 @@ const status = statement(
    from tuntas.outbox group by 1, 2 order by 1, 2`,
 );
 
+const oldestRow = statement(
+  `select id::text from tuntas.outbox where target_kind = $1 and target_name = $2 and parked_at is null order by created_at limit 1`,
+);
+
+/** The id of the row that has waited longest for this target. */
+export const findOldestRow = async (
+  sql: Transaction,
+  { kind, name }: TargetName,
+): Promise<string | undefined> => (await join(sql).run<{ id: string }>(oldestRow, [kind, name]))[0]?.id;
+
 // Their rows cannot be seen, but the lock that an insert takes on the table can.
 const writers = statement(
   `select extract(epoch from max(pg_catalog.now() - a.xact_start))::float8 * 1000 as "ageMs"

@@ -144,12 +144,14 @@ export const queueMetrics = metrics({
     meaning: "Attempts that failed and will be tried again, by code (`worker.retryable_failure`).",
     labels: ["queue", "code"],
     from: [{ signal: "worker.retryable_failure" }],
+    kept: true,
   },
   tuntas_worker_poison_messages_total: {
     kind: "counter",
     meaning: "Messages that can never succeed as they are, by code (`worker.poison_message`).",
     labels: ["queue", "code"],
     from: [{ signal: "worker.poison_message" }],
+    kept: true,
   },
   tuntas_worker_idempotency_conflicts_total: {
     kind: "counter",

@@ -1,5 +1,5 @@
-// How long handlers take, kept where `tuntas check` and the console find it: counted in memory, written once a minute for
-// all queues and tasks of the process in one statement. Where nothing ran, nothing is written and no timer goes.
+// How long handlers take, and calls to providers, and requests, kept where `tuntas check` and the console find it: counted
+// in memory, written once a minute for all of the process in one statement. Where nothing ran, nothing is written and no timer goes.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Log } from "../../engine/log.ts";
 import { channelName } from "../../engine/signals.ts";
@@ -14,6 +14,9 @@ const attempts = {
   [channelName("worker.attempt")]: ({ queue }: { queue: string }) => queue,
   [channelName("workflow.attempt")]: ({ workflow, task }: { workflow: string; task: string }) =>
     `${workflow}/${task}`,
+  [channelName("effect.called")]: ({ provider, operation }: { provider: string; operation: string }) =>
+    `${provider} ${operation}`,
+  [channelName("http.request")]: ({ service }: { service: string }) => `http ${service}`,
 };
 
 export interface Durations {

@@ -30,11 +30,12 @@ export async function addDurations(
 }
 
 export interface MeasuredHandler {
-  /** A queue's name; of a workflow's task "workflow/task". */
+  /** A queue's name; of a workflow's task "workflow/task", of a provider "provider operation", of a service "http service". */
   readonly handler: string;
   readonly attempts: number;
-  /** Half, and 99 of a hundred attempts took at most this long, to a fifth. */
+  /** Half, 95 and 99 of a hundred attempts took at most this long, to a fifth. */
   readonly p50Ms: number;
+  readonly p95Ms: number;
   readonly p99Ms: number;
   /** At most this long took the longest. */
   readonly maxMs: number;
@@ -47,8 +48,9 @@ const measured = statement(
    ), ranked as (
      select *, sum(attempts) over (partition by handler order by bucket) as upto, sum(attempts) over (partition by handler) as total from sizes
    )
-   select handler, max(total)::float8 as attempts, min(bucket) filter (where upto >= 0.5 * total)::int as p50,
-     min(bucket) filter (where upto >= 0.99 * total)::int as p99, max(bucket)::int as longest
+   select handler, max(total)::float8 as attempts,
+     min(bucket) filter (where upto >= 0.5 * total)::int as p50,
+     min(bucket) filter (where upto >= 0.95 * total)::int as p95, min(bucket) filter (where upto >= 0.99 * total)::int as p99, max(bucket)::int as longest
    from ranked group by handler order by handler`,
 );
 
@@ -57,12 +59,13 @@ export async function readDurations(
   sql: Pick<Sql, "run">,
   { days = keptDays }: { readonly days?: number } = {},
 ): Promise<MeasuredHandler[]> {
-  type Row = { handler: string; attempts: number; p50: number; p99: number; longest: number };
+  type Row = { handler: string; attempts: number; p50: number; p95: number; p99: number; longest: number };
   const rows = await sql.run<Row>(measured, [days * 86_400]);
-  return rows.map(({ handler, attempts, p50, p99, longest }) => ({
+  return rows.map(({ handler, attempts, p50, p95, p99, longest }) => ({
     handler,
     attempts,
     p50Ms: upperMs(p50),
+    p95Ms: upperMs(p95),
     p99Ms: upperMs(p99),
     maxMs: upperMs(longest),
   }));

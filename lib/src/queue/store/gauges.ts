@@ -96,3 +96,16 @@ export async function readQueueLabels(
   const rows = (await sql.run(labelsText, [ids])) as unknown as Row[];
   return new Map(rows.map((row) => [String(row.id), queueLabel(row)]));
 }
+
+const frontText = statement(
+  `select (select m.message_id from tuntas.message m where m.id = r.id)::text as id
+   from tuntas.queue q join tuntas.ready r on r.queue_id = q.id
+   where q.name = $1 and q.account = $2 and q.region = $3 order by r.turn, r.id limit 1`,
+);
+
+/** The id of the message at the front of the queue of this label. */
+export async function findOldestMessage(sql: Pick<Sql, "run">, label: string): Promise<string | undefined> {
+  const [name, region = defaultScope.region, account = defaultScope.account] = label.split("/").toReversed();
+  const [row] = await sql.run<{ id: string | null }>(frontText, [name, account, region]);
+  return row?.id ?? undefined;
+}

@@ -21,3 +21,15 @@ export async function readApprovalGauges(sql: Pick<Sql, "run">): Promise<Reading
     ];
   });
 }
+
+const overdue = statement(
+  `select subject || ' (' || execution_arn || ')' as name from tuntas.approval
+   where status = 'pending' and workflow = $1 and task = $2 and due_at <= tuntas.now() order by due_at limit 1`,
+);
+
+/** What the request that is overdue longest is about, and the execution that waits for it. */
+export const findOverdueApproval = async (
+  sql: Pick<Sql, "run">,
+  workflow: string,
+  task: string,
+): Promise<string | undefined> => (await sql.run<{ name: string }>(overdue, [workflow, task]))[0]?.name;

@@ -6,11 +6,13 @@ import { statement } from "../../pg/database.ts";
 
 const countMax = 10_000;
 
-const text = statement(
-  `with waits as (
+const live = `waits as (
      (select execution_id, false as outside from tuntas.workflow_due limit ${countMax})
      union all (select execution_id, token_hash is not null and owner_id is null from tuntas.workflow_call limit ${countMax})
-   ), live as (select execution_id, bool_or(outside) as outside from waits group by 1)
+   ), live as (select execution_id, bool_or(outside) as outside from waits group by 1)`;
+
+const text = statement(
+  `with ${live}
    select m.name as workflow, count(*)::float8 as running, (count(*) filter (where l.outside))::float8 as waiting,
      extract(epoch from tuntas.now() - min(e.started_at))::float8 as "oldestAge",
      coalesce(extract(epoch from tuntas.now() - min(e.started_at) filter (where l.outside))::float8, 0) as "waitingAge"
@@ -31,3 +33,16 @@ export async function readWorkflowGauges(sql: Pick<Sql, "run">): Promise<Reading
     ];
   });
 }
+
+const oldest = statement(
+  `with ${live}
+   select e.arn from live l join tuntas.execution e on e.id = l.execution_id join tuntas.machine m on m.id = e.machine_id
+   where m.name = $1 and (l.outside or not $2) order by e.started_at limit 1`,
+);
+
+/** The ARN of the oldest running execution of a machine; of those alone that wait for somebody outside. */
+export const findOldestExecution = async (
+  sql: Pick<Sql, "run">,
+  workflow: string,
+  outside: boolean,
+): Promise<string | undefined> => (await sql.run<{ arn: string }>(oldest, [workflow, outside]))[0]?.arn;

@@ -107,7 +107,9 @@ export function consolePages(options: ConsoleOptions): ConsolePages {
     if (!isRead) throw missing();
     if (url.pathname === base || url.pathname === "/") return redirect(response, `${base}/`);
     if (assets.file(url.pathname.slice(base.length + 1), request, response)) return;
-    if (url.pathname.startsWith(`${base}/api/`) || !wantsPage(request)) throw missing();
+    // The address that is printed answers a `curl` and a load balancer too.
+    const isFront = url.pathname === `${base}/`;
+    if (url.pathname.startsWith(`${base}/api/`) || !(isFront || wantsPage(request))) throw missing();
     assets.page(request, response);
   }
 

@@ -102,6 +102,13 @@ test.each<[string, Record<string, string>, object, RegExp]>([
   expect(await isPaused()).toBe(false);
 });
 
+test("the first page comes to whoever asks for it; another address is a page only to a browser", async () => {
+  const any = { headers: { accept: "*/*" } };
+  const front = await ask("/console/", any);
+  expect([front.status, front.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+  expect((await ask("/console/queues", any)).status).toBe(404);
+});
+
 test("names of prototypes are no reads and no acts", async () => {
   for (const name of ["constructor", "toString", "valueOf"]) {
     expect((await ask(`/console/api/${name}`)).status).toBe(404);

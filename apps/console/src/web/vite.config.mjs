@@ -16,6 +16,8 @@ export default defineConfig({
     target: "es2022",
     chunkSizeWarningLimit: 700,
     rolldownOptions: {
+      // What a slow machine takes is no warning to whoever starts for the first time.
+      checks: { bundlerTimings: false },
       // "use client" says something to frameworks that render on a server; here it says nothing.
       onLog: (level, log, handle) => log.code !== "MODULE_LEVEL_DIRECTIVE" && handle(level, log),
     },

@@ -94,6 +94,16 @@ describe("a map run that is changed while it runs", () => {
       pending: 0,
       total: 3,
     });
+    await call("UpdateMapRun", { mapRunArn, toleratedFailurePercentage: 12.5 });
+    expect((await describeMap(mapRunArn)).toleratedFailurePercentage).toBe(12.5);
+    for (const limit of [
+      { maxConcurrency: -1 },
+      { toleratedFailureCount: -1 },
+      { toleratedFailurePercentage: 101 },
+    ])
+      await expect(call("UpdateMapRun", { mapRunArn, ...limit })).rejects.toThrow(
+        "failed to satisfy constraint",
+      );
     for (const task of [first, ...rest]) await succeed(task!);
     await hasEnded(executionArn, "SUCCEEDED");
     expect((await describeMap(mapRunArn)).maxConcurrency).toBe(3);

@@ -16,6 +16,8 @@ export function valuesOf(
       return texts.known(name) ?? texts.odd;
     case "integer":
       return fc.oneof(fc.integer({ min: -1, max: 12 }), fc.maxSafeInteger());
+    case "float":
+      return fc.double({ min: -1, max: 101, noNaN: true });
     case "boolean":
       return fc.boolean();
     case "blob":

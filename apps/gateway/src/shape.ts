@@ -4,6 +4,7 @@
 export type Shape =
   | { readonly kind: "string" }
   | { readonly kind: "integer" }
+  | { readonly kind: "float" }
   | { readonly kind: "boolean" }
   /** Bytes, kept as the base64 text that both protocols carry. */
   | { readonly kind: "blob" }
@@ -34,6 +35,7 @@ export interface Structure<M extends Members = Members> {
 
 export const string = { kind: "string" } as const;
 export const integer = { kind: "integer" } as const;
+export const float = { kind: "float" } as const;
 export const boolean = { kind: "boolean" } as const;
 export const blob = { kind: "blob" } as const;
 
@@ -61,7 +63,7 @@ export const isBase64 = (text: string): boolean =>
 /** The TypeScript type of a shape's values. */
 export type ValueOf<S> = S extends { kind: "string" | "blob" }
   ? string
-  : S extends { kind: "integer" }
+  : S extends { kind: "integer" | "float" }
     ? number
     : S extends { kind: "boolean" }
       ? boolean

@@ -19,6 +19,8 @@ export interface ExecutionIdentity {
   readonly startTime: string;
   /** Left out where there is no redrive: in TestState. */
   readonly redriveCount?: number;
+  /** ISO 8601, of the latest redrive. */
+  readonly redriveTime?: string;
   readonly machineId: string;
   readonly machineName: string;
 }
@@ -38,7 +40,14 @@ export interface Moment {
 
 /** What happened. Numbers name the task, timer, reader or map run of an earlier command. */
 export type Happening =
-  | { readonly type: "started"; readonly execution: ExecutionIdentity; readonly input: Json }
+  | {
+      readonly type: "started";
+      readonly execution: ExecutionIdentity;
+      readonly input: Json;
+      /** By which it was started, where that is not the machine itself. */
+      readonly aliasArn?: string | null;
+      readonly versionArn?: string | null;
+    }
   | { readonly type: "taskStarted"; readonly task: number; readonly workerName?: string }
   | { readonly type: "taskSubmitted"; readonly task: number; readonly output: Json }
   | {

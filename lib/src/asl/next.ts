@@ -29,6 +29,7 @@ import { endChild, enterParallel } from "./states/children.ts";
 import { enterMap, redriveMap, resumeMap } from "./states/map.ts";
 import { enterChoice, enterFail, enterPass, enterSucceed, enterWait } from "./states/simple.ts";
 import { enterTask, resumeTask } from "./states/task.ts";
+import { formatTimestamp } from "./timestamp.ts";
 
 type Enter = (visit: Visit) => Work;
 
@@ -256,11 +257,14 @@ function take(run: Run, event: Event): Work {
   }
 }
 
-function start(run: Run, { input, execution }: Extract<Event, { type: "started" }>): void {
+function start(run: Run, event: Extract<Event, { type: "started" }>): void {
+  const { input, execution, aliasArn, versionArn } = event;
   const root = run.state.branches[0]!;
   append({ run, branch: root }, "ExecutionStarted", {
     input: textOf(run, input),
     roleArn: execution.roleArn,
+    ...(aliasArn ? { stateMachineAliasArn: aliasArn } : {}),
+    ...(versionArn ? { stateMachineVersionArn: versionArn } : {}),
   });
   root.lastEventId = 0;
   startTimeout(run);
@@ -332,7 +336,7 @@ function* redrive(run: Run): Asking<void> {
   if (run.keepHistory && state.lastEventId >= limits.historyEvents - 1) return;
   state.status = "RUNNING";
   const redriveCount = (state.execution.redriveCount ?? 0) + 1;
-  state.execution = { ...state.execution, redriveCount };
+  state.execution = { ...state.execution, redriveCount, redriveTime: formatTimestamp(run.event.nowMs) };
   append({ run, branch: state.branches[0]! }, "ExecutionRedriven", { redriveCount });
   startTimeout(run);
   for (const branch of state.branches.slice()) {

@@ -261,6 +261,7 @@ function contextOf(run: Run, branch: DraftBranch, extras: ScopeExtras): JsonObje
       Name: execution.name,
       RoleArn: execution.roleArn,
       ...(execution.redriveCount === undefined ? {} : { RedriveCount: execution.redriveCount }),
+      ...(execution.redriveTime === undefined ? {} : { RedriveTime: execution.redriveTime }),
     },
     StateMachine: { Id: execution.machineId, Name: execution.machineName },
     State: stateContext(run, branch),

@@ -18,6 +18,7 @@ const typeName = (value: unknown): string =>
 const wanted: Record<Shape["kind"], string> = {
   string: "a string",
   integer: "an integer",
+  float: "a number",
   boolean: "a boolean",
   blob: "base64 text",
   list: "a list",
@@ -31,6 +32,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const fits: Record<Shape["kind"], (value: unknown) => boolean> = {
   string: (value) => typeof value === "string",
   integer: (value) => Number.isSafeInteger(value),
+  float: (value) => Number.isFinite(value),
   boolean: (value) => typeof value === "boolean",
   blob: (value) => typeof value === "string" && isBase64(value),
   list: Array.isArray,

@@ -4,7 +4,7 @@ import type { ActivityRecord, AnswerResult } from "tuntas/workflow";
 import { isStorable } from "tuntas/queue";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
-import { checkArn, checkName, cut, pageOf, seconds } from "./checks.ts";
+import { checkArn, checkFailure, checkName, cut, pageOf, seconds } from "./checks.ts";
 import { required, sfnError } from "./errors.ts";
 import type { shapes } from "./shapes.ts";
 import { tagRecord } from "./tags.ts";
@@ -93,9 +93,7 @@ export async function sendTaskSuccess({ workflows }: Rooms, _call: Call, input: 
 
 export async function sendTaskFailure({ workflows }: Rooms, _call: Call, input: Input<"failure">) {
   const token = required(input.taskToken, "taskToken");
-  const { error, cause } = input;
-  const failure = { ...(error === undefined ? {} : { error }), ...(cause === undefined ? {} : { cause }) };
-  return checkAnswer(await workflows.activities.fail(token, failure));
+  return checkAnswer(await workflows.activities.fail(token, checkFailure(input)));
 }
 
 export async function sendTaskHeartbeat({ workflows }: Rooms, _call: Call, input: Input<"heartbeat">) {

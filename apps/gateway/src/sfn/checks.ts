@@ -43,6 +43,37 @@ export function checkClientToken(token: string | undefined): string | undefined 
   );
 }
 
+const included = ["METADATA_ONLY", "ALL_DATA"];
+
+/** Whether what flows through an execution, or how it is defined, is wanted too. */
+export function wantsData({
+  includedData = "ALL_DATA",
+}: {
+  readonly includedData?: string | undefined;
+}): boolean {
+  if (included.includes(includedData)) return includedData === "ALL_DATA";
+  const rule = `Member must satisfy enum value set: [${included.join(", ")}]`;
+  throw constraint(includedData, "includedData", rule);
+}
+
+const failureMax = { error: 256, cause: 32_768 } as const;
+
+/** An error and its cause, as far as they were told. Source: API_SendTaskFailure, API_StopExecution. */
+export function checkFailure(given: {
+  readonly error?: string | undefined;
+  readonly cause?: string | undefined;
+}) {
+  const { error, cause } = given;
+  for (const member of ["error", "cause"] as const)
+    if ((given[member]?.length ?? 0) > failureMax[member])
+      throw constraint(
+        given[member],
+        member,
+        `Member must have length less than or equal to ${failureMax[member]}`,
+      );
+  return { ...(error === undefined ? {} : { error }), ...(cause === undefined ? {} : { cause }) };
+}
+
 const resultsMax = 1000;
 const pageDefault = 100;
 

@@ -8,12 +8,14 @@ import type { Call, Rooms } from "../wire.ts";
 import {
   checkArn,
   checkClientToken,
+  checkFailure,
   checkInput,
   checkMachineArn,
   checkName,
   cut,
   pageOf,
   seconds,
+  wantsData,
 } from "./checks.ts";
 import { constraint, required, sfnError } from "./errors.ts";
 import { machineMissing } from "./machines.ts";
@@ -52,9 +54,14 @@ export async function startExecution(rooms: Rooms, _call: Call, input: Input<"st
   return { executionArn: started.arn, startDate: seconds(started.startedAtMs) };
 }
 
-const included = { included: true };
+/** What flowed in or out, or that it was left out. */
+function shown(name: "input" | "output", text: string | null | undefined, isWanted: boolean) {
+  if (text === null || text === undefined) return {};
+  return { ...(isWanted ? { [name]: text } : {}), [`${name}Details`]: { included: isWanted } };
+}
 
 export async function startSyncExecution(rooms: Rooms, _call: Call, input: Input<"startSync">) {
+  const isWanted = wantsData(input);
   const target = await findTarget(rooms, input.stateMachineArn);
   if (target.machine.type !== "EXPRESS") throw unsupported();
   const request = requestOf(target, input);
@@ -69,10 +76,9 @@ export async function startSyncExecution(rooms: Rooms, _call: Call, input: Input
     ...(cause === undefined ? {} : { cause }),
     ...(error === undefined ? {} : { error }),
     executionArn: ended.arn,
-    input: request.input,
-    inputDetails: included,
+    ...shown("input", request.input, isWanted),
     name: request.name,
-    ...(output === undefined ? {} : { output, outputDetails: included }),
+    ...shown("output", output, isWanted),
     startDate: seconds(ended.startedAtMs),
     stateMachineArn: target.machine.arn,
     status,
@@ -118,17 +124,17 @@ const timesOf = (execution: ExecutionRecord) => ({
 });
 
 export async function describeExecution(rooms: Rooms, _call: Call, input: Input<"execution">) {
+  const isWanted = wantsData(input);
   const execution = await findExecution(rooms, input.executionArn);
   const { cause, error, output, mapRunArn, traceHeader } = execution;
   return {
     ...(cause === undefined ? {} : { cause }),
     ...(error === undefined ? {} : { error }),
     executionArn: execution.arn,
-    input: execution.input,
-    inputDetails: included,
+    ...shown("input", execution.input, isWanted),
     ...(mapRunArn === null ? {} : { mapRunArn }),
     name: execution.name,
-    ...(output === null ? {} : { output, outputDetails: included }),
+    ...shown("output", output, isWanted),
     ...redriveOf(execution, rooms.workflows.nowMs()),
     ...timesOf(execution),
     stateMachineArn: execution.machineArn,
@@ -204,9 +210,7 @@ async function executionsOf(
 
 export async function stopExecution(rooms: Rooms, _call: Call, input: Input<"stop">) {
   const execution = await findExecution(rooms, input.executionArn);
-  const { error, cause } = input;
-  const failure = { ...(error === undefined ? {} : { error }), ...(cause === undefined ? {} : { cause }) };
-  await rooms.workflows.executions.stop(execution, failure);
+  await rooms.workflows.executions.stop(execution, checkFailure(input));
   const { stoppedAtMs } = await findExecution(rooms, execution.arn);
   return { stopDate: seconds(stoppedAtMs ?? rooms.workflows.nowMs()) };
 }

@@ -3,6 +3,7 @@ import { invalidDefinitionMessage, validateDefinition } from "tuntas/asl";
 import {
   parseArn,
   parseMachineArn,
+  type ExecutionRecord,
   type MachineRecord,
   type MachineSettings,
   type VersionRecord,
@@ -10,7 +11,7 @@ import {
 import { isStorable } from "tuntas/queue";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
-import { checkMachineArn, checkName, cut, pageOf, seconds } from "./checks.ts";
+import { checkMachineArn, checkName, cut, pageOf, seconds, wantsData } from "./checks.ts";
 import { constraint, required, sfnError } from "./errors.ts";
 import type { shapes } from "./shapes.ts";
 import { tagRecord } from "./tags.ts";
@@ -121,15 +122,16 @@ export async function createStateMachine({ workflows }: Rooms, call: Call, input
 const parsed = (text: string | null, absent: object): object =>
   text === null ? absent : (JSON.parse(text) as object);
 
-const settingsOf = (machine: MachineRecord) => ({
-  definition: machine.definition,
+/** Without data an empty object stands for the definition, as on AWS. */
+const settingsOf = (machine: MachineRecord, isWanted: boolean) => ({
+  definition: isWanted ? machine.definition : "{}",
   encryptionConfiguration: parsed(machine.encryption, ownKey),
   loggingConfiguration: parsed(machine.logging, noLogging),
   name: machine.name,
   ...(machine.revisionId === null ? {} : { revisionId: machine.revisionId }),
   roleArn: machine.roleArn,
   tracingConfiguration: parsed(machine.tracing, noTracing),
-  ...variableReferences(machine.definition),
+  ...(isWanted ? variableReferences(machine.definition) : {}),
 });
 
 export async function describeStateMachine({ workflows }: Rooms, _call: Call, input: Input<"machine">) {
@@ -145,7 +147,7 @@ export async function describeStateMachine({ workflows }: Rooms, _call: Call, in
         )
       : undefined;
   return {
-    ...settingsOf(target.machine),
+    ...settingsOf(target.machine, wantsData(input)),
     creationDate: seconds(version?.createdAtMs ?? target.machine.createdAtMs),
     ...(version?.description ? { description: version.description } : {}),
     stateMachineArn: version?.arn ?? target.machine.arn,
@@ -153,6 +155,9 @@ export async function describeStateMachine({ workflows }: Rooms, _call: Call, in
     type: target.machine.type,
   };
 }
+
+/** What names the Map whose child it is: `stateMachine:Machine/Label`. */
+const labelOf = ({ machineArn }: ExecutionRecord): string => machineArn.split("/").at(-1)!;
 
 export async function describeStateMachineForExecution(
   { workflows }: Rooms,
@@ -165,8 +170,8 @@ export async function describeStateMachineForExecution(
   const machine = execution && (await workflows.machines.atRevision(execution.revision));
   if (!machine) throw sfnError("ExecutionDoesNotExist", arn);
   return {
-    ...settingsOf(machine),
-    ...(execution.mapRunArn === null ? {} : { mapRunArn: execution.mapRunArn }),
+    ...settingsOf(machine, wantsData(input)),
+    ...(execution.mapRunArn === null ? {} : { label: labelOf(execution), mapRunArn: execution.mapRunArn }),
     stateMachineArn: machine.arn,
     updateDate: seconds(machine.updatedAtMs),
   };

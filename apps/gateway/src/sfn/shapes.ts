@@ -1,5 +1,5 @@
 // The inputs of Step Functions' operations; it has the JSON protocol only.
-import { boolean, integer, list, string, structure } from "../shape.ts";
+import { boolean, float, integer, list, string, structure } from "../shape.ts";
 
 const page = { maxResults: integer, nextToken: string } as const;
 const tags = list("member", structure({ key: string, value: string }));
@@ -67,7 +67,7 @@ export const shapes = {
     mapRunArn: string,
     maxConcurrency: integer,
     toleratedFailureCount: integer,
-    toleratedFailurePercentage: integer,
+    toleratedFailurePercentage: float,
   }),
 
   createActivity: structure({ name: string, tags, encryptionConfiguration: encryption }),

@@ -163,6 +163,7 @@ export interface Facts {
   readonly roleArn: string;
   readonly startedAtMs: number;
   readonly redriveCount: number;
+  readonly redrivenAtMs: number | null;
 }
 
 export interface Loaded extends Facts {
@@ -176,7 +177,7 @@ export interface Loaded extends Facts {
 
 const load = statement(
   `select e.id::text as id, e.arn, e.name, e.machine_arn as "machineArn", r.role_arn as "roleArn", e.redrive_count as "redriveCount",
-     ${ms("e.started_at")} as "startedAtMs", s.seq, s.state, e.machine_revision::text as revision, e.processor, e.type
+     ${ms("e.redriven_at")} as "redrivenAtMs", ${ms("e.started_at")} as "startedAtMs", s.seq, s.state, e.machine_revision::text as revision, e.processor, e.type
    from tuntas.execution_state s join tuntas.execution e on e.id = s.execution_id
    join tuntas.machine_revision r on r.id = e.machine_revision
    where s.execution_id = any($1::bigint[])`,

@@ -150,11 +150,12 @@ export function makeDecisions(options: DecideOptions): Decisions {
       }
     },
     async beginning({ execution, ...run }, here) {
-      const { revision, processor } = run;
+      const { revision, processor, aliasArn, versionArn } = run;
       const definition =
         definitions.known(revision, processor) ?? (await definitions.get(revision, processor));
       const history = run.type === "STANDARD";
-      const started = { type: "started", execution, input: JSON.parse(run.input) as Json } as const;
+      const input = JSON.parse(run.input) as Json;
+      const started = { type: "started", execution, input, aliasArn, versionArn } as const;
       const made = decide({ ...definition, history }, undefined, started);
       const { state, events, commands } = made instanceof Promise ? await made : made;
       const plan = new Plan({ ...plannerOf(revision, undefined), ...(here ? {} : nobody) });

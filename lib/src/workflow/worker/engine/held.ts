@@ -33,6 +33,9 @@ const identityOf = ({ arn, ...facts }: Facts): ExecutionState["execution"] => ({
   roleArn: facts.roleArn,
   startTime: new Date(Math.round(facts.startedAtMs)).toISOString(),
   redriveCount: facts.redriveCount,
+  ...(facts.redrivenAtMs === null
+    ? {}
+    : { redriveTime: new Date(Math.round(facts.redrivenAtMs)).toISOString() }),
   machineId: facts.machineArn,
   machineName: facts.machineArn.slice(facts.machineArn.indexOf(":stateMachine:") + ":stateMachine:".length),
 });

@@ -1,0 +1,102 @@
+// Details of answers that no recording shows: what is left out when only metadata is wanted, how long texts may be, what a
+// history says of a version or alias, and what a redrive leaves in the context object.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTestGateway, type TestGateway } from "../gateway.fixture.ts";
+
+const roleArn = "arn:aws:iam::000000000000:role/none";
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+const ask = (operation: string, input: object) =>
+  gateway.call("", input, { headers: { "x-amz-target": `AWSStepFunctions.${operation}` } });
+async function call(operation: string, input: object): Promise<any> {
+  const { status, json } = await ask(operation, input);
+  if (status !== 200) throw new Error(`${json.__type}: ${json.message}`);
+  return json;
+}
+const refused = async (operation: string, input: object) =>
+  (await ask(operation, input)).json.message as string;
+
+let names = 0;
+async function create(state: object, more: object = {}): Promise<any> {
+  const definition = JSON.stringify({ StartAt: "S", States: { S: { End: true, ...state } } });
+  return call("CreateStateMachine", { name: `details-${names++}`, definition, roleArn, ...more });
+}
+const hasEnded = (executionArn: string) =>
+  expect
+    .poll(async () => (await call("DescribeExecution", { executionArn })).status, { timeout: 20_000 })
+    .not.toBe("RUNNING");
+
+test("METADATA_ONLY leaves out what flowed through and how it is defined", async () => {
+  const { stateMachineArn } = await create({ Type: "Pass", Assign: { a: "$.b" } });
+  const { executionArn } = await call("StartExecution", { stateMachineArn, input: '{"secret":1}' });
+  await hasEnded(executionArn);
+  const includedData = "METADATA_ONLY";
+  const execution = await call("DescribeExecution", { executionArn, includedData });
+  expect(execution).toMatchObject({ inputDetails: { included: false }, outputDetails: { included: false } });
+  expect([execution.input, execution.output]).toEqual([undefined, undefined]);
+  const all = await call("DescribeExecution", { executionArn, includedData: "ALL_DATA" });
+  expect(all).toMatchObject({ input: '{"secret":1}', inputDetails: { included: true } });
+  for (const [operation, input] of [
+    ["DescribeStateMachine", { stateMachineArn }],
+    ["DescribeStateMachineForExecution", { executionArn }],
+  ] as const)
+    expect((await call(operation, { ...input, includedData })).definition).toBe("{}");
+  expect(await refused("DescribeExecution", { executionArn, includedData: "SOME" })).toContain(
+    "'includedData' failed to satisfy constraint: Member must satisfy enum value set",
+  );
+  const express = await create({ Type: "Pass" }, { type: "EXPRESS" });
+  const sync = await call("StartSyncExecution", { ...express, input: '{"a":1}', includedData });
+  expect([sync.input, sync.output, sync.status]).toEqual([undefined, undefined, "SUCCEEDED"]);
+});
+
+test("errors and causes have a longest length", async () => {
+  const { stateMachineArn } = await create({ Type: "Wait", Seconds: 3600 });
+  const { executionArn } = await call("StartExecution", { stateMachineArn });
+  const [error, cause] = ["e".repeat(257), "c".repeat(32_769)];
+  expect(await refused("StopExecution", { executionArn, error })).toContain("'error' failed");
+  expect(await refused("SendTaskFailure", { taskToken: "t", cause })).toContain("'cause' failed");
+  await call("StopExecution", { executionArn, error: error.slice(1), cause: cause.slice(1) });
+  expect((await call("DescribeExecution", { executionArn })).cause).toHaveLength(32_768);
+});
+
+test("a history says by which version and alias an execution was started", async () => {
+  const { stateMachineArn, stateMachineVersionArn } = await create({ Type: "Pass" }, { publish: true });
+  const routingConfiguration = [{ stateMachineVersionArn, weight: 100 }];
+  const { stateMachineAliasArn } = await call("CreateStateMachineAlias", {
+    name: "live",
+    routingConfiguration,
+  });
+  const startedBy = async (arn: string) => {
+    const { executionArn } = await call("StartExecution", { stateMachineArn: arn });
+    await hasEnded(executionArn);
+    return (await call("GetExecutionHistory", { executionArn })).events[0].executionStartedEventDetails;
+  };
+  const plain = { input: "{}", inputDetails: { truncated: false }, roleArn };
+  expect(await startedBy(stateMachineArn)).toEqual(plain);
+  expect(await startedBy(stateMachineVersionArn)).toEqual({ ...plain, stateMachineVersionArn });
+  expect(await startedBy(stateMachineAliasArn)).toEqual({
+    ...plain,
+    stateMachineAliasArn,
+    stateMachineVersionArn,
+  });
+});
+
+test("after a redrive the context object says how often and when", async () => {
+  const { activityArn } = await call("CreateActivity", { name: "details" });
+  const Parameters = { "count.$": "$$.Execution.RedriveCount", "execution.$": "$$.Execution" };
+  const { stateMachineArn } = await create({ Type: "Task", Resource: activityArn, Parameters });
+  const { executionArn } = await call("StartExecution", { stateMachineArn });
+  const first = await call("GetActivityTask", { activityArn });
+  expect(JSON.parse(first.input).execution).not.toHaveProperty("RedriveTime");
+  await call("SendTaskFailure", { taskToken: first.taskToken, error: "No" });
+  await hasEnded(executionArn);
+  const { redriveDate } = await call("RedriveExecution", { executionArn });
+  const { count, execution } = JSON.parse((await call("GetActivityTask", { activityArn })).input);
+  expect(count).toBe(1);
+  expect(Math.abs(Date.parse(execution.RedriveTime) - redriveDate * 1000)).toBeLessThan(60_000);
+  await call("StopExecution", { executionArn });
+});

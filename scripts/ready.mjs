@@ -71,8 +71,8 @@ function run(command, args, why) {
   });
 }
 
-function build(tool, ...args) {
-  console.error("Building (only after a change, ten seconds or so) ...");
+function build(what, tool, ...args) {
+  console.error(`Building ${what} (only after a change, ten seconds or so) ...`);
   try {
     execFileSync(process.execPath, [join(root, "node_modules", ...tool), ...args], {
       cwd: root,
@@ -84,10 +84,11 @@ function build(tool, ...args) {
   }
 }
 
-const buildCode = () => build(["typescript", "bin", "tsc"], "-b");
+const buildCode = () => build("the code", ["typescript", "bin", "tsc"], "-b");
 
 const buildPages = () =>
   build(
+    "the console",
     ["vite", "bin", "vite.js"],
     "build",
     pages,

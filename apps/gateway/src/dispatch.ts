@@ -1,5 +1,6 @@
 // From an HTTP request to a reply: which protocol, which service, which operation; and every fault as a coded error.
 import type { IncomingHttpHeaders } from "node:http";
+import { isLoopbackName } from "tuntas/access";
 import type { Authentication, Caller } from "./authentication.ts";
 import { decodeJson, fault, jsonType, renderJson, renderJsonError } from "./protocol/json.ts";
 import * as query from "./protocol/query.ts";
@@ -38,11 +39,23 @@ const queryOf = (url: string): string => {
   return start < 0 ? "" : url.slice(start + 1);
 };
 
-/** Pages of other sites must not drive a server on the developer's own machine; SDKs send neither of these headers. */
-function refuseForeignPage(headers: IncomingHttpHeaders): void {
-  const site = headers["sec-fetch-site"];
-  const foreignOrigin = headers.origin !== undefined && headers.origin !== `http://${headers.host}`;
-  if (foreignOrigin || site === "cross-site" || site === "same-site") {
+/** Browsers send one of these with whatever a page asks for, and SDKs none. */
+const isOfPage = (headers: IncomingHttpHeaders): boolean =>
+  headers.origin !== undefined ||
+  headers.referer !== undefined ||
+  headers["sec-fetch-site"] !== undefined ||
+  headers["user-agent"]?.startsWith("Mozilla/") === true;
+
+/**
+ * Pages of other sites must not drive a server on the developer's own machine, neither by its name nor by one of their
+ * own that they had point here (DNS rebinding).
+ */
+function refuseForeignPage(headers: IncomingHttpHeaders, onlyHere: boolean): void {
+  if (!isOfPage(headers)) return;
+  const { origin, host, "sec-fetch-site": site } = headers;
+  const foreignOrigin = origin !== undefined && origin !== `http://${host}`;
+  const foreignName = onlyHere && !isLoopbackName(host);
+  if (foreignOrigin || foreignName || site === "cross-site" || site === "same-site") {
     throw new WireError(genericErrors.accessDenied, "Requests from pages of other origins are refused.");
   }
 }
@@ -109,18 +122,27 @@ function renderQueryFailure(
     : { status, type: query.xmlType, body: query.renderXmlError(error, namespace, requestId) };
 }
 
-/** The services by their target prefixes, and the one that also speaks the Query protocol. */
-interface Directory {
+export interface DispatchOptions extends Pick<Rooms, "log"> {
   readonly authentication: Authentication;
+  /** Whether only this machine can reach the server. */
+  readonly onlyHere: boolean;
+}
+
+/** The services by their target prefixes, and the one that also speaks the Query protocol. */
+interface Directory extends Pick<DispatchOptions, "authentication" | "onlyHere"> {
   readonly byPrefix: ReadonlyMap<string, Service>;
   readonly query: Service & { readonly queryNamespace: string };
 }
 
-function makeDirectory(services: readonly Service[], authentication: Authentication): Directory {
+function makeDirectory(
+  services: readonly Service[],
+  { authentication, onlyHere }: DispatchOptions,
+): Directory {
   const speaksQuery = (service: Service): service is Directory["query"] =>
     service.queryNamespace !== undefined;
   return {
     authentication,
+    onlyHere,
     byPrefix: new Map(services.map((service) => [service.targetPrefix, service])),
     query: services.find(speaksQuery)!,
   };
@@ -196,7 +218,7 @@ async function answer(directory: Directory, request: Request, delivery: Delivery
   const { headers, method } = request;
   const type = headers["content-type"];
   const target = firstOf(headers["x-amz-target"]);
-  refuseForeignPage(headers);
+  refuseForeignPage(headers, directory.onlyHere);
   const caller = await directory.authentication.authenticate(request);
   const asked = { request, delivery, caller };
   if (target !== undefined && method === "POST" && isJson(type)) return answerJson(directory, asked, target);
@@ -206,15 +228,9 @@ async function answer(directory: Directory, request: Request, delivery: Delivery
   throw unknownOperation();
 }
 
-export interface DispatchOptions extends Pick<Rooms, "log"> {
-  readonly authentication: Authentication;
-}
-
-export function makeDispatch(
-  services: readonly Service[],
-  { log, authentication }: DispatchOptions,
-): Dispatch {
-  const directory = makeDirectory(services, authentication);
+export function makeDispatch(services: readonly Service[], options: DispatchOptions): Dispatch {
+  const { log } = options;
+  const directory = makeDirectory(services, options);
   const { queryNamespace } = directory.query;
 
   function toWireError(cause: unknown, requestId: string): WireError {

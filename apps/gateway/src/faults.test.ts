@@ -66,6 +66,25 @@ test("pages of other origins are refused", async () => {
   expect([foreign.status, foreign.text.includes("<Code>AccessDenied</Code>")]).toEqual([403, true]);
 });
 
+test.each([
+  ["a page that had its own name point here", "Host: evil.example\r\nOrigin: http://evil.example", 403],
+  ["one that asks without an origin", "Host: evil.example\r\nUser-Agent: Mozilla/5.0", 403],
+  [
+    "one that leaves out all but where it comes from",
+    "Host: evil.example\r\nReferer: http://evil.example/",
+    403,
+  ],
+  [
+    "a page of this machine",
+    "Host: localhost:1\r\nOrigin: http://localhost:1\r\nUser-Agent: Mozilla/5.0",
+    200,
+  ],
+  ["an SDK under another name of this machine", "Host: sqs.internal\r\nUser-Agent: aws-sdk-js/3", 200],
+])("%s is told apart (DNS rebinding)", async (_, headers, status) => {
+  const answer = await raw(`GET /?Action=ListQueues HTTP/1.1\r\nConnection: close\r\n${headers}\r\n\r\n`);
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+});
+
 /** What the server answers to these bytes on a connection of their own. */
 async function raw(bytes: string): Promise<string> {
   const socket = connect(gateway.gateway.port, "127.0.0.1");

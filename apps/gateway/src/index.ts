@@ -43,7 +43,7 @@ export async function startGateway({
     port,
     host,
     pages,
-    dispatch: makeDispatch(services, { log, authentication }),
+    dispatch: makeDispatch(services, { log, authentication, onlyHere: isLoopback(host) }),
     isReady: () =>
       probe().then(
         () => true,

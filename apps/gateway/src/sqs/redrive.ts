@@ -9,6 +9,7 @@ import { invalid } from "./errors.ts";
 
 const receivesMax = 1000;
 const sourcesMax = 10;
+const policyBytesMax = 8192;
 
 const refuse = (text: string, name: string, reason: string): WireError => invalid(text, name, reason);
 
@@ -77,6 +78,8 @@ const isArnList = (value: unknown): value is string[] =>
 
 export function parseRedriveAllowPolicy(text: string, name: string): QueueSettings {
   if (text === "") return { redriveAllowPolicy: null };
+  if (Buffer.byteLength(text) > policyBytesMax)
+    throw refuse(text.slice(0, 80), name, `${name} has at most ${policyBytesMax} bytes.`);
   const { redrivePermission, sourceQueueArns }: AllowPolicy = parseObject(text, name);
   if (!isStorable(text)) throw refuse("", name, `${name} has characters that cannot be stored.`);
   if (!["allowAll", "denyAll", "byQueue"].includes(redrivePermission as string)) {

@@ -53,6 +53,17 @@ describe("a RedrivePolicy that cannot be is said with its text", () => {
   });
 });
 
+test("a RedriveAllowPolicy that would be kept with the queue for nothing is refused", async () => {
+  const filling = "x".repeat(10_000);
+  const RedriveAllowPolicy = JSON.stringify({ redrivePermission: "denyAll", filling });
+  const answer = await refusedAs("SetQueueAttributes", {
+    QueueUrl: "plain",
+    Attributes: { RedriveAllowPolicy },
+  });
+  expect(answer).toMatchObject({ status: 400, code: "InvalidParameterValue" });
+  expect(answer.message).toMatch(/RedriveAllowPolicy has at most 8192 bytes\.$/);
+});
+
 const permission = { QueueUrl: "plain", AWSAccountIds: ["111111111111"], Actions: ["SendMessage"] };
 
 test("a policy has at most 20 statements and 50 principals", async () => {

@@ -31,6 +31,8 @@ export default defineConfig({
     // Nothing here waits for long; a machine that is busy with other things makes everything take longer.
     testTimeout: process.env.CI ? 240_000 : 60_000,
     hookTimeout: process.env.CI ? 240_000 : 60_000,
+    // What is looked for until it holds; a second, as it is by default, is nothing on such a machine.
+    expect: { poll: { timeout: 30_000 } },
     maxWorkers: 2,
     // A machine that others use stalls now and then; what fails twice is a fault.
     retry: process.env.CI ? 1 : 0,

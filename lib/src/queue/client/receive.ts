@@ -118,6 +118,9 @@ async function claimAttempt(
   return claimed;
 }
 
+// A receive looks past groups that ended, but not past a queue of them: the sweep takes those away by the thousand.
+const fifoLooksMax = 100;
+
 export function makeReceiver(context: QueueContext, catalog: Pick<Catalog, "find">): Receiver {
   const { database, waker, due } = context;
   const claims = new Map<string, Coalescer<Ask, HeldMessage[]>>();
@@ -150,7 +153,7 @@ export function makeReceiver(context: QueueContext, catalog: Pick<Catalog, "find
       if (again.length > 0) return again;
     }
     const asked = { queueId: queue.id, count: countMax, ownerId: null, visibilitySeconds };
-    for (;;) {
+    for (let look = 0; look < fifoLooksMax; look++) {
       const claimed =
         attemptId === undefined
           ? await claimFifoMessages(database, asked)
@@ -159,6 +162,7 @@ export function makeReceiver(context: QueueContext, catalog: Pick<Catalog, "find
       // What ended instead had stood in front of other groups.
       if (claimed.messages.length > 0 || claimed.dead + claimed.expired === 0) return claimed.messages;
     }
+    return [];
   }
 
   /** A queue that was deleted meanwhile, or made anew, has nothing for whoever waits at the old one. */

@@ -13,6 +13,7 @@ import { resourceOf } from "../states/task.ts";
 import { parseTimestamp } from "../timestamp.ts";
 import { checkFieldTypes } from "./fields.ts";
 import { isKnownIntegration } from "./integrations.ts";
+import { checkRules } from "./rules.ts";
 
 export interface Diagnostic {
   readonly severity: "ERROR" | "WARNING";
@@ -158,6 +159,7 @@ function checkState(state: JsonObject, at: string, context: Context): void {
     context.report(at, "'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine");
     return;
   }
+  checkRules(state, language, (field, message) => context.report(`${at}${field}`, message));
   if (language === "JSONata") checkExpressions(state, at, context.report);
   else checkPaths(state, at, context.report);
   checkType[state.Type as string]?.(state, at, { ...context, machineLanguage: language });

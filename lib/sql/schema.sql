@@ -340,6 +340,7 @@ create table tuntas.execution_history (
   execution_id bigint not null,
   seq integer not null,
   events text not null,
+  visit text,
   constraint execution_history_pkey PRIMARY KEY (execution_id, seq)
 );
 

@@ -17,7 +17,7 @@ const commit = statement("commit");
 
 interface Limits {
   readonly timeoutMs: number;
-  /** Whether the transaction that set them was committed. */
+  /** Whether a transaction that set them was committed. */
   kept: boolean;
 }
 
@@ -34,8 +34,10 @@ export interface Beginning {
 export function beginning(database: Database, client: PoolClient, timeoutMs: number): Beginning {
   const begun = database.prepare(begin);
   const last = limitsOf.get(client);
-  if (last?.kept && last.timeoutMs === timeoutMs) return { statements: [begun], committed: () => undefined };
-  const limits: Limits = { timeoutMs, kept: false };
+  const isSame = last?.timeoutMs === timeoutMs;
+  if (isSame && last.kept) return { statements: [begun], committed: () => undefined };
+  // Where each begins behind the commit of the one before, none would ever know of a commit of its own kind.
+  const limits: Limits = isSame ? last : { timeoutMs, kept: false };
   if (!database.pooled) limitsOf.set(client, limits);
   const values = [String(timeoutMsOf(timeoutMs)), database.pooled];
   return {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { statement } from "../../pg/database.ts";
 import { isTransient } from "../../pg/faults.ts";
 import { testPlatform, type TestPlatform } from "../../testing/index.ts";
+import { beginning } from "./begin.ts";
 import { fenced, FenceLost, openTransaction, type Prepared } from "./transaction.ts";
 
 let kit: TestPlatform;
@@ -109,6 +110,17 @@ test("each transaction has its own limits, whatever the one before had or set", 
   expect(await limitsIn(7000)).toEqual(["7s", "3s"]);
   await limitsIn(7000, "select 1", "select set_config('statement_timeout', '1h', false)");
   expect(await limitsIn(7000)).toEqual(["7s", "3s"]);
+});
+
+test("what a commit says about the limits holds for those that began before it was answered", async () => {
+  const { database } = kit.platform;
+  const client = await database.handlerClient();
+  const begin = () => beginning(database, client, 1234);
+  const [first, second] = [begin(), begin()];
+  expect(second.statements.length).toBe(2);
+  first.committed();
+  expect(begin().statements.length).toBe(1);
+  client.release(true);
 });
 
 test("a statement whose table was altered is worth another try, and is then parsed anew", async () => {

@@ -74,7 +74,7 @@ export function makeRedrives(parts: RedriveParts): Redrives {
       execution,
       domain,
       halted: haltedOf(await parts.stateOf(id)),
-      commands: await commandsOf(database, arn),
+      commands: await commandsOf(database, execution),
       outbox: await outboxOf(database, keys),
       effects: await effectsOf(database, keys),
       reservations: await reservationsOf(database, keys),

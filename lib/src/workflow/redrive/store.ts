@@ -1,18 +1,25 @@
 // What an execution has left in the tables of the rooms below, by its ARN, its name and its domain row's key.
 import { statement } from "../../pg/database.ts";
 import type { Runner } from "../../pg/join.ts";
+import type { ExecutionRecord } from "../contract.ts";
+import { stepIn } from "../store/events.ts";
 import type { CommandFact, EffectFact, OutboxFact, ReservationFact } from "./contract.ts";
 
 const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
 const rowsMax = 200;
 
-const commands = statement(
-  `select key, outcome, result, ${ms("created_at")} as "createdAtMs" from tuntas.command
-   where scope = 'workflow' and starts_with(key, $1) order by created_at limit ${rowsMax}`,
+const steps = statement(
+  `select visit, events from tuntas.execution_history where execution_id = $1::bigint and visit is not null order by seq limit ${rowsMax}`,
 );
 
-/** Steps of the execution that were done, with their results. */
-export const commandsOf = (sql: Runner, arn: string) => sql.run<CommandFact & {}>(commands, [`${arn}/`]);
+/** Steps of the execution that wrote and were done, with their results; a visit's key is what its handler had. */
+export async function commandsOf(sql: Runner, { id, arn }: ExecutionRecord): Promise<CommandFact[]> {
+  const rows = await sql.run<{ visit: string; events: string }>(steps, [id]);
+  return rows.map(({ visit, events }) => {
+    const { result, atMs } = stepIn(events);
+    return { key: `${arn}/${visit}`, outcome: "done", result, createdAtMs: atMs };
+  });
+}
 
 const outbox = statement(
   `select id::text, target_kind || ' ' || target_name as target, key, type, failure_message as failure, ${ms("created_at")} as "createdAtMs",

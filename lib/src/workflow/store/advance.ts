@@ -2,9 +2,10 @@
 // statement together with the advances of many other executions. Each item is fenced by its own seq: only those whose
 // state is still the one that was decided upon move, and the answer names them.
 import type { Sql } from "../../pg/contract.ts";
-import type { Prepared } from "../../engine/handler/transaction.ts";
+import { fenced, type Prepared } from "../../engine/handler/transaction.ts";
 import { pgArray } from "../../pg/arrays.ts";
 import { statement } from "../../pg/database.ts";
+import { stepIn } from "./events.ts";
 
 type Runner = Pick<Sql, "run">;
 
@@ -39,23 +40,17 @@ export interface Advance {
   /** The seq of the state that was decided upon. */
   readonly seq: number;
   readonly state: string;
-  /** JSON text of the events, or null where none are kept. */
+  /** JSON text of the events and of the step's result, or null where neither is kept. */
   readonly events: string | null;
+  /** Of a step that is recorded: the visit of its state, under which whoever does it again finds its result. */
+  readonly visit: string | null;
   readonly effects: Effects | undefined;
   readonly ending: Ending | undefined;
   /** Set where a redrive begins the execution anew. */
   readonly redriven?: boolean;
 }
 
-/** The record of a step whose writes are in the same commit: whoever does the step again finds its result. */
-export interface StepRecord {
-  readonly key: string;
-  readonly requestHash: string;
-  /** JSON text. */
-  readonly result: string;
-}
-
-export interface NewExecution extends Omit<Advance, "executionId" | "seq" | "redriven"> {
+export interface NewExecution extends Omit<Advance, "executionId" | "seq" | "visit" | "redriven"> {
   readonly arn: string;
   readonly name: string;
   readonly machineId: string;
@@ -73,9 +68,10 @@ export interface NewExecution extends Omit<Advance, "executionId" | "seq" | "red
 }
 
 // Every part reads its rows out of `moved` alone: joining it to unnested arrays again would be a nested loop.
-const consequences = `
-  history as (insert into tuntas.execution_history (execution_id, seq, events)
-    select id, seq, events from moved where events is not null),
+const history = `history as (insert into tuntas.execution_history (execution_id, seq, events, visit)
+    select id, seq, events, visit from moved where events is not null)`;
+
+const began = `
   due as (insert into tuntas.workflow_due (execution_id, key, due)
     select m.id, d.key, to_timestamp(d.at / 1000.0) from moved m
     cross join lateral json_to_recordset(m.effects->'due') as d(key text, at float8) where m.effects is not null),
@@ -86,13 +82,7 @@ const consequences = `
     on conflict (execution_id, key) do update set command = excluded.command, owner_id = excluded.owner_id, pool = excluded.pool,
       token_hash = excluded.token_hash, heartbeat_seconds = excluded.heartbeat_seconds, started = false)`;
 
-const advanceText = `with moved as (
-     update tuntas.execution_state s set seq = i.seq + 1, state = i.state
-     from unnest($1::bigint[], $2::int[], $3::text[], $4::text[], $5::json[], $6::text[], $7::text[], $8::text[], $9::text[], $10::boolean[])
-       as i(id, seq, state, events, effects, status, output, error, cause, redriven)
-     where s.execution_id = i.id and s.seq = i.seq
-     returning i.id, i.seq + 1 as seq, i.events, i.effects, i.status, i.output, i.error, i.cause, i.redriven
-   ), ${consequences},
+const over = `
    over as (select m.id, o.key from moved m cross join lateral json_array_elements_text(m.effects->'over') as o(key)
      where m.effects is not null),
    undue as (delete from tuntas.workflow_due d using over o where d.execution_id = o.id and d.key = o.key),
@@ -101,7 +91,15 @@ const advanceText = `with moved as (
    handing as materialized (select m.id, h.key from moved m
      cross join lateral json_array_elements_text(m.effects->'handedOver') as h(key) where m.effects is not null),
    handed as (update tuntas.workflow_call c set owner_id = null, pool = null, started = true
-     from handing h where c.execution_id = h.id and c.key = h.key),
+     from handing h where c.execution_id = h.id and c.key = h.key)`;
+
+const advanceText = `with moved as (
+     update tuntas.execution_state s set seq = i.seq + 1, state = i.state
+     from unnest($1::bigint[], $2::int[], $3::text[], $4::text[], $5::text[], $6::json[], $7::text[], $8::text[], $9::text[], $10::text[],
+       $11::boolean[]) as i(id, seq, state, events, visit, effects, status, output, error, cause, redriven)
+     where s.execution_id = i.id and s.seq = i.seq
+     returning i.id, i.seq + 1 as seq, i.events, i.visit, i.effects, i.status, i.output, i.error, i.cause, i.redriven
+   ), ${history}, ${began}, ${over},
    ended as (update tuntas.execution e set status = m.status, output = m.output, error = m.error, cause = m.cause,
        stopped_at = tuntas.now(), redrive_count = e.redrive_count + m.redriven::int,
        redriven_at = case when m.redriven then tuntas.now() else e.redriven_at end from moved m where m.status is not null and e.id = m.id),
@@ -113,53 +111,47 @@ const advanceText = `with moved as (
    ended_calls as (delete from tuntas.workflow_call c using moved m
      where m.status is not null and c.execution_id = m.id and not exists (select from over o where o.id = c.execution_id and o.key = c.key))`;
 
+// A step that begins nothing and ends nothing but the one before: what nearly every advance of own tasks is.
+const stepText = `with moved as (
+     update tuntas.execution_state s set seq = i.seq + 1, state = i.state
+     from unnest($1::bigint[], $2::int[], $3::text[], $4::text[], $5::text[]) as i(id, seq, state, events, visit)
+     where s.execution_id = i.id and s.seq = i.seq
+     returning i.id, i.seq + 1 as seq, i.events, i.visit
+   ), ${history}`;
+
 // Nearly always all have moved, and then nobody needs to read which.
 const whichMoved = `select count(*)::int as count,
   case when count(*) < cardinality($1::bigint[]) then coalesce(array_agg(id::text), '{}') end as ids from moved`;
 
 const advance = statement(`${advanceText} ${whichMoved}`);
-
-const recordColumns = `tuntas.command (scope, key, request_hash, outcome, result, created_at, expires_at)`;
-const recorded = (key: string, hash: string, result: string) =>
-  `'workflow', ${key}, ${hash}, 'done', ${result}, tuntas.now(), tuntas.now() + interval '90 days'`;
-
-// A step that begins nothing and ends nothing but the one before: what nearly every advance of own tasks is.
-const stepText = `with moved as (
-     update tuntas.execution_state s set seq = i.seq + 1, state = i.state
-     from unnest($1::bigint[], $2::int[], $3::text[], $4::text[]) as i(id, seq, state, events)
-     where s.execution_id = i.id and s.seq = i.seq
-     returning i.id, i.seq + 1 as seq, i.events
-   ), history as (insert into tuntas.execution_history (execution_id, seq, events)
-     select id, seq, events from moved where events is not null)`;
-
 const step = statement(`${stepText} ${whichMoved}`);
 
 // A transaction that carries handlers' writes fails with a fence: division by zero where not all have moved.
 const orRaise = `select 1 / (case when (select count(*) from moved) = cardinality($1::bigint[]) then 1 else 0 end) as moved`;
 
-const recordsFrom = (first: number) => `records as (insert into ${recordColumns}
-  select ${recorded("r.key", "r.request_hash", "r.result")}
-  from unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::text[]) as r(key, request_hash, result))`;
+const advanceOrRaise = statement(`${advanceText} ${orRaise}`);
+const stepsOrRaise = statement(`${stepText} ${orRaise}`);
 
-const advanceOrRaise = statement(`${advanceText}, ${recordsFrom(11)} ${orRaise}`);
-const stepsOrRaise = statement(`${stepText}, ${recordsFrom(5)} ${orRaise}`);
-
-// One step alone has no arrays, whose lengths would have the server plan it anew for each step.
+// An advance alone has no arrays, whose lengths would have the server plan it anew each time, and says only what it
+// changes: one statement for all that any advance may change takes half a millisecond, most of it to get ready.
 const stepOrRaise = statement(
   `with moved as (
-     update tuntas.execution_state set seq = $2::int + 1, state = $3 where execution_id = $1::bigint and seq = $2::int
-     returning execution_id, seq
-   ), history as (insert into tuntas.execution_history (execution_id, seq, events)
-     select execution_id, seq, $4::text from moved where $4::text is not null),
-   records as (insert into ${recordColumns} select ${recorded("$5::text", "$6::text", "$7::text")})
-   select 1 / (select count(*)::int from moved) as moved`,
+     update tuntas.execution_state set seq = $2::int + 1, state = $3 where execution_id = $1::bigint and seq = $2::int returning 1
+   ) insert into tuntas.execution_history (execution_id, seq, events, visit)
+     values ($1::bigint, $2::int + 1 / (select count(*)::int from moved), $4, $5)`,
+);
+const itsEffects = statement(
+  `with moved as (select $1::bigint as id, $2::json as effects), ${began}, ${over} select`,
+);
+const itsEnding = statement(
+  `with undue as (delete from tuntas.workflow_due where execution_id = $1::bigint),
+     uncalled as (delete from tuntas.workflow_call where execution_id = $1::bigint)
+   update tuntas.execution set status = $2, output = $3, error = $4, cause = $5, stopped_at = tuntas.now() where id = $1::bigint`,
 );
 
 type Written = Pick<Advance, "state" | "events" | "effects" | "ending">;
 
 const shared = (items: readonly Written[]) => [
-  pgArray.text(items.map((item) => item.state)),
-  pgArray.text(items.map((item) => item.events)),
   pgArray.json(items.map((item) => (item.effects ? JSON.stringify(item.effects) : null))),
   pgArray.text(items.map((item) => item.ending?.status ?? null)),
   pgArray.text(items.map((item) => item.ending?.output ?? null)),
@@ -167,29 +159,30 @@ const shared = (items: readonly Written[]) => [
   pgArray.text(items.map((item) => item.ending?.cause ?? null)),
 ];
 
+const statesAndEvents = (items: readonly Written[]) => [
+  pgArray.text(items.map((item) => item.state)),
+  pgArray.text(items.map((item) => item.events)),
+];
+
 /** All processes lock executions in one order, so that two flushes do not wait for each other. */
 const byId = (a: Advance, b: Advance): number =>
   a.executionId.length - b.executionId.length || (a.executionId < b.executionId ? -1 : 1);
 
-const fences = (items: readonly Advance[]): unknown[] => [
+const stepValues = (items: readonly Advance[]): unknown[] => [
   pgArray.bigint(items.map((item) => item.executionId)),
   pgArray.int(items.map((item) => item.seq)),
+  ...statesAndEvents(items),
+  pgArray.text(items.map((item) => item.visit)),
 ];
 
 const valuesOf = (items: readonly Advance[]): unknown[] => [
-  ...fences(items),
+  ...stepValues(items),
   ...shared(items),
   pgArray.bool(items.map((item) => item.redriven ?? false)),
 ];
 
 /** Whether it changes nothing but state and history. */
 export const isStep = ({ effects, ending, redriven }: Advance): boolean => !effects && !ending && !redriven;
-
-const stepValues = (items: readonly Advance[]): unknown[] => [
-  ...fences(items),
-  pgArray.text(items.map((item) => item.state)),
-  pgArray.text(items.map((item) => item.events)),
-];
 
 /** Which of the executions moved. No execution may be among the items twice; steps go by themselves. */
 export async function writeAdvances(
@@ -206,49 +199,40 @@ export async function writeAdvances(
   return (item) => ids === null || ids.has(item.executionId);
 }
 
-export interface RecordedAdvance {
-  readonly advance: Advance;
-  readonly record: StepRecord;
+/** A recorded advance alone. */
+function aloneOrRaise({ executionId, seq, state, events, visit, effects, ending }: Advance): Prepared[] {
+  const prepared = [fenced({ statement: stepOrRaise, values: [executionId, seq, state, events, visit] })];
+  if (effects) prepared.push({ statement: itsEffects, values: [executionId, JSON.stringify(effects)] });
+  if (!ending) return prepared;
+  const { status, output, error, cause } = ending;
+  return [...prepared, { statement: itsEnding, values: [executionId, status, output, error, cause] }];
 }
 
-const oneStep = ({ advance, record }: RecordedAdvance): Prepared => ({
-  statement: stepOrRaise,
-  values: [
-    advance.executionId,
-    advance.seq,
-    advance.state,
-    advance.events,
-    record.key,
-    record.requestHash,
-    record.result,
-  ],
-});
-
-/** The same for a transaction of handlers: it divides by zero where one is late, and records the steps. */
-export function advancesOrRaise(given: readonly RecordedAdvance[]): Prepared {
-  const areSteps = given.every(({ advance }) => isStep(advance));
-  if (areSteps && given.length === 1) return oneStep(given[0]!);
-  const items = given.toSorted((a, b) => byId(a.advance, b.advance));
-  const advances = items.map((item) => item.advance);
-  return {
-    statement: areSteps ? stepsOrRaise : advanceOrRaise,
-    values: [
-      ...(areSteps ? stepValues(advances) : valuesOf(advances)),
-      pgArray.text(items.map((item) => item.record.key)),
-      pgArray.text(items.map((item) => item.record.requestHash)),
-      pgArray.text(items.map((item) => item.record.result)),
-    ],
-  };
+/** The same for a transaction of handlers, whose steps are recorded: it divides by zero where one is late. */
+export function advancesOrRaise(given: readonly Advance[]): Prepared[] {
+  if (given.length === 1) return aloneOrRaise(given[0]!);
+  const items = given.toSorted(byId);
+  return [
+    fenced(
+      items.every(isStep)
+        ? { statement: stepsOrRaise, values: stepValues(items) }
+        : { statement: advanceOrRaise, values: valuesOf(items) },
+    ),
+  ];
 }
 
 const recordOf = statement(
-  `select result from tuntas.command where scope = 'workflow' and key = $1 and expires_at > tuntas.now()`,
+  `select events from tuntas.execution_history where execution_id = $1::bigint and visit = $2`,
 );
 
 /** The JSON text that a step had come to before; undefined where it has not been done. */
-export async function findRecord(sql: Runner, key: string): Promise<string | undefined> {
-  const [row] = await sql.run<{ result: string }>(recordOf, [key]);
-  return row?.result;
+export async function findRecord(
+  sql: Runner,
+  executionId: string,
+  visit: string,
+): Promise<string | undefined> {
+  const [row] = await sql.run<{ events: string }>(recordOf, [executionId, visit]);
+  return row && stepIn(row.events).result;
 }
 
 const begin = statement(
@@ -266,9 +250,9 @@ const begin = statement(
        "itemIndex" int, processor text, input text, "startedAtMs" float8)
      on conflict (arn) do nothing returning id, arn
    ), moved as materialized (
-     select m.id, 1 as seq, i.* from item i join made m on m.arn = i.arn
+     select m.id, 1 as seq, null::text as visit, i.* from item i join made m on m.arn = i.arn
    ), states as (insert into tuntas.execution_state (execution_id, seq, state) select id, seq, state from moved),
-   ${consequences}
+   ${history}, ${began}
    select arn, id::text as id from moved`,
 );
 
@@ -283,6 +267,7 @@ export async function insertExecutions(
     ({ state: _state, events: _events, effects: _effects, ending: _ending, ...rest }) => JSON.stringify(rest),
   );
   const rows = await sql.run<{ arn: string; id: string }>(begin, [
+    ...statesAndEvents(distinct),
     ...shared(distinct),
     pgArray.json(facts),
     pgArray.text(distinct.map((item) => item.arn)),

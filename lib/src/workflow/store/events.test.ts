@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { HistoryEvent } from "../../asl/contract.ts";
 import { detailsKey } from "../../asl/index.ts";
-import { eventsOf, eventsText } from "./events.ts";
+import { eventsOf, eventsText, stepIn } from "./events.ts";
 
 const types = ["ExecutionStarted", "TaskStateEntered", "LambdaFunctionScheduled", "PassStateExited"];
 const text = fc.string({ maxLength: 40, unit: "binary" });
@@ -45,6 +45,16 @@ test("law 9: whatever the events of an advance are, they come back as they were"
   fc.assert(
     fc.property(events, (given) => {
       expect(eventsOf(eventsText(given))).toEqual(given);
+    }),
+  );
+});
+
+test("a step's result comes back, whatever stands beside it, and also alone", () => {
+  fc.assert(
+    fc.property(fc.oneof(events, fc.constant([])), text, (given, result) => {
+      const kept = eventsText(given, { result, atMs: 5000 });
+      expect(eventsOf(kept)).toEqual(given);
+      expect(stepIn(kept)).toEqual({ result, atMs: 1000 * (given[0]?.timestamp ?? 5) });
     }),
   );
 });

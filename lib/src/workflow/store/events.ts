@@ -1,6 +1,7 @@
 // The events of one advance as the text that is kept. In AWS's shape they say the same over and over: the output of a
 // task is the output of its state, the input of the next and that of its task. Here each text stands once, what follows
-// from the event before is left out, and whoever reads a history gets AWS's shape back.
+// from the event before is left out, and whoever reads a history gets AWS's shape back. The result of a step whose writes
+// are in the same commit is one of the texts.
 import type { HistoryEvent } from "../../asl/contract.ts";
 import { detailsKey } from "../../asl/index.ts";
 
@@ -17,6 +18,8 @@ interface Kept {
   readonly at: number;
   readonly texts: readonly string[];
   readonly events: readonly (string | KeptEvent)[];
+  /** The number of the text that is the step's result. */
+  readonly result?: number;
 }
 
 /** Type; details, or 0; what it follows where that is not the event before; its time where that is not the first's. */
@@ -51,10 +54,7 @@ function detailsText(details: Readonly<Record<string, unknown>>, texts: string[]
   return `{${fields}}`;
 }
 
-interface First {
-  readonly id: number;
-  readonly timestamp: number;
-}
+type First = Pick<HistoryEvent, "id" | "timestamp">;
 
 function eventText(event: HistoryEvent, first: First, texts: string[]): string {
   const details = event[detailsKey(event.type)];
@@ -67,13 +67,27 @@ function eventText(event: HistoryEvent, first: First, texts: string[]): string {
   return `["${event.type}",${shown},${event.previousEventId}${time}]`;
 }
 
-/** The text that is kept for the events of one advance, of which there is at least one. */
-export function eventsText(events: readonly HistoryEvent[]): string {
+/** What is kept of a step beside its events. */
+export interface StepResult {
+  /** JSON text. */
+  readonly result: string;
+  readonly atMs: number;
+}
+
+/** The text that is kept for the events of one advance; there is at least one, or a step's result. */
+export function eventsText(events: readonly HistoryEvent[], step?: StepResult): string {
   const texts: string[] = [];
-  const first = events[0]!;
+  const first: First = events[0] ?? { id: 0, timestamp: step!.atMs / 1000 };
   let all = "";
   for (const event of events) all += (all === "" ? "" : ",") + eventText(event, first, texts);
-  return `{"id":${first.id},"at":${first.timestamp},"texts":${JSON.stringify(texts)},"events":[${all}]}`;
+  const result = step ? `,"result":${numberOf(texts, step.result)}` : "";
+  return `{"id":${first.id},"at":${first.timestamp},"texts":${JSON.stringify(texts)},"events":[${all}]${result}}`;
+}
+
+/** The step that was kept beside the events. */
+export function stepIn(text: string): StepResult {
+  const { texts, result, at } = JSON.parse(text) as Kept;
+  return { result: texts[result!]!, atMs: at * 1000 };
 }
 
 function withTexts(

@@ -12,7 +12,7 @@ import type {
 } from "../../../asl/contract.ts";
 import { Plan, type Planner } from "../../state.ts";
 import type { NewExecution } from "../../store/advance.ts";
-import { eventsText } from "../../store/events.ts";
+import { eventsText, type StepResult } from "../../store/events.ts";
 import type { EngineClock } from "../clock.ts";
 import type { Definitions } from "../definitions.ts";
 import type { Dispatched, NewRun, Own } from "./index.ts";
@@ -58,9 +58,12 @@ export interface Decisions {
 /** Of calls that nobody makes yet: no process has this id, so they are taken as those of a dead one. */
 const nobody = { owner: "0", takes: () => false };
 
-/** The text that is kept of an advance's events; null where there are none. */
-export const storedEvents = (events: readonly HistoryEvent[], plan: Plan): string | null =>
-  events.length > 0 ? plan.withoutTokens(eventsText(events)) : null;
+/** The text that is kept of an advance's events, and of its step's result; null where there is neither. */
+export const storedEvents = (
+  events: readonly HistoryEvent[],
+  plan: Plan,
+  step?: StepResult,
+): string | null => (events.length > 0 || step ? plan.withoutTokens(eventsText(events, step)) : null);
 
 interface Asked {
   readonly execution: Held;

@@ -29,6 +29,14 @@ export interface DispatchOptions {
   readonly handedOver?: boolean;
   /** Writes the advance with what else its transaction holds; false where the fence was lost, which undoes all of it. */
   readonly commit?: (advance: Advance) => Promise<boolean>;
+  /** Kept with the advance: what a handler came to whose writes are in the same commit. */
+  readonly record?: StepRecord;
+}
+
+export interface StepRecord {
+  readonly visit: string;
+  /** JSON text. */
+  readonly result: string;
 }
 
 export interface NewRun extends Omit<NewExecution, "state" | "events" | "effects" | "ending"> {

@@ -4,7 +4,7 @@ import { workflowErrors } from "../../contract.ts";
 import type { Advance } from "../../store/advance.ts";
 import type { Advances } from "./advances.ts";
 import { storedEvents, type Decided, type Decisions, type Told } from "./decide.ts";
-import type { Dispatched, DispatchOptions, Own } from "./index.ts";
+import type { Dispatched, DispatchOptions, Own, StepRecord } from "./index.ts";
 import { warnHalfway } from "./near-limit.ts";
 import { stateText, type Held, type HeldExecutions } from "./held.ts";
 
@@ -45,6 +45,7 @@ function takeTogether(queue: Pending[]): Pending[] {
 function advanceOf(
   { id: executionId, seq, state: before }: Held,
   { plan, state, events }: Decided,
+  record: StepRecord | undefined,
 ): Advance | undefined {
   const effects = plan.effects();
   const changed = state.lastEventId !== before.lastEventId || plan.commands.length > 0;
@@ -53,7 +54,8 @@ function advanceOf(
     executionId,
     seq,
     state: stateText(state),
-    events: storedEvents(events, plan),
+    events: storedEvents(events, plan, record && { result: record.result, atMs: plan.planner.nowMs }),
+    visit: record?.visit ?? null,
     effects,
     ending: plan.ending,
     redriven: plan.redriven,
@@ -118,22 +120,21 @@ export function makeTurns({ held, decisions, advances, own, settle }: TurnOption
     );
 
   function write(turn: Turn, execution: Held, decided: Decided): void {
-    const advance = advanceOf(execution, decided);
+    const { commit, record }: Partial<Pending> = decided.results[0] === "applied" ? turn.batch[0]! : {};
+    const advance = advanceOf(execution, decided, record);
     if (!advance) return answer(turn, decided.results);
     // They are text now. What waits for a commit is in the way of the collector, which has to copy it.
     decided.events.length = 0;
-    const { commit } = turn.batch[0]!;
-    const commits = decided.results[0] === "applied" ? commit : undefined;
     const free = () => own.free(execution.revision, decided.plan.places);
     const written = (moved: boolean): void => {
-      within(turn, () => (moved ? applied(turn, execution, decided) : again(turn, commits !== undefined)));
+      within(turn, () => (moved ? applied(turn, execution, decided) : again(turn, commit !== undefined)));
       free();
     };
     const failed = (cause: unknown): void => {
       free();
       fail(turn, cause);
     };
-    if (commits) commits(advance).then(written, failed);
+    if (commit) commit(advance).then(written, failed);
     else advances.add({ advance, written, failed });
   }
 

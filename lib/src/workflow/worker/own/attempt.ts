@@ -10,14 +10,13 @@ import { toMs } from "../../../core/duration.ts";
 import type { Log } from "../../../engine/log.ts";
 import type { Database } from "../../../pg/database.ts";
 import { isConnectionLost, isTransient } from "../../../pg/faults.ts";
-import { requestHash } from "../../../ledger/index.ts";
 import { workflowErrors } from "../../contract.ts";
 import type { TaskDefinition } from "../../declaration.ts";
 import { isInvoke } from "../../definition/functions.ts";
-import { findRecord, type Advance, type StepRecord } from "../../store/advance.ts";
+import { findRecord, type Advance } from "../../store/advance.ts";
 import type { Dispatched, DispatchOptions } from "../engine/index.ts";
-import { commitOwn, type Step, type StepEnding, type StepWriter } from "./commits.ts";
-import { OwnContext, visitKey } from "./context.ts";
+import { commitOwn, type StepEnding, type StepWriter } from "./commits.ts";
+import { OwnContext, visitOf } from "./context.ts";
 import { failureOf, ofOutcome, type TaskFailure } from "./failure.ts";
 import { report, type Reported } from "./report.ts";
 
@@ -295,21 +294,16 @@ export class Attempt {
 
   /** The result, the record and what the handler wrote, in one commit; where that is lost the step is done again. */
   async #commit(context: OwnContext, output: Output): Promise<Settled> {
-    const { execution, task } = this.job;
     let failed: unknown;
-    const record: StepRecord = {
-      key: visitKey(execution, task),
-      requestHash: requestHash(task.input),
-      result: output.text,
-    };
     const commit = async (advance: Advance): Promise<boolean> => {
-      const ending = await this.#write(context, { advance, record });
+      const ending = await this.#write(context, advance);
       if (typeof ending === "object") failed = ending.cause;
       return ending === "committed";
     };
     const result = await this.#deps.dispatch(this.job.executionId, this.#happeningOf(output), {
       handedOver: this.#waits,
       commit,
+      record: { visit: visitOf(this.job.task), result: output.text },
     });
     if (result !== "overtaken") {
       await context.transaction?.rollback();
@@ -319,16 +313,16 @@ export class Attempt {
     return this.#fail(failureOf(failed));
   }
 
-  #write({ transaction, writes }: OwnContext, step: Step): Promise<StepEnding> {
+  #write({ transaction, writes }: OwnContext, advance: Advance): Promise<StepEnding> {
     return transaction
-      ? commitOwn(transaction, writes, step)
-      : this.#deps.writer.add({ ...step, writes, timeoutMs: this.#timeoutMs });
+      ? commitOwn(transaction, writes, advance)
+      : this.#deps.writer.add({ advance, writes, timeoutMs: this.#timeoutMs });
   }
 
   /** Whether this visit was done before, in an advance that then failed: its result is given again. */
   async #repeat(): Promise<boolean> {
-    const { execution, task } = this.job;
-    const before = await this.#persist(() => findRecord(this.#deps.database, visitKey(execution, task)));
+    const { executionId, task } = this.job;
+    const before = await this.#persist(() => findRecord(this.#deps.database, executionId, visitOf(task)));
     if (before === undefined) return false;
     await this.#tell(this.#happeningOf({ value: JSON.parse(before) as Json, text: before }), {
       handedOver: this.#waits,

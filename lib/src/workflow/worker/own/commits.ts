@@ -6,19 +6,15 @@ import type { PoolClient } from "pg";
 import { coalescer } from "../../../core/coalesce.ts";
 import type { Write } from "../../../engine/handler/contract.ts";
 import { beginning, committing, forgetLimits } from "../../../engine/handler/begin.ts";
-import { fenced, FenceLost, type HandlerTransaction } from "../../../engine/handler/transaction.ts";
+import { FenceLost, type HandlerTransaction } from "../../../engine/handler/transaction.ts";
 import { burst } from "../../../pg/burst.ts";
 import type { Database } from "../../../pg/database.ts";
 import { dropClient } from "../../../pg/wire.ts";
 import { isConnectionLost } from "../../../pg/faults.ts";
-import { advancesOrRaise, type Advance, type StepRecord } from "../../store/advance.ts";
+import { advancesOrRaise, type Advance } from "../../store/advance.ts";
 
-export interface Step {
+export interface WriteStep {
   readonly advance: Advance;
-  readonly record: StepRecord;
-}
-
-export interface WriteStep extends Step {
   readonly writes: readonly Write[];
   readonly timeoutMs: number;
 }
@@ -32,11 +28,11 @@ const endingOf = (cause: unknown): StepEnding => (cause instanceof FenceLost ? "
 export async function commitOwn(
   transaction: HandlerTransaction,
   writes: readonly Write[],
-  step: Step,
+  advance: Advance,
 ): Promise<StepEnding> {
   try {
     for (const { text, values } of writes) await transaction.tx.query(text, values as unknown[]);
-    await transaction.commit([fenced(advancesOrRaise([step]))]);
+    await transaction.commit(advancesOrRaise([advance]));
     return "committed";
   } catch (cause) {
     await transaction.rollback();
@@ -59,15 +55,15 @@ export function makeStepWriter(database: Database): StepWriter {
     const { statements: begun, committed } = beginning(database, client, timeoutMs);
     const writes = steps.flatMap((step) => step.writes);
     forgetLimits(client, writes);
-    const { statement: advancing, values, meaning } = fenced(advancesOrRaise(steps));
+    const advancing = advancesOrRaise(steps.map(({ advance }) => advance));
     const { command, failure } = await burst(client, [
       ...begun,
       // Before the handlers' statements: where a fence is lost, they fail with it, unrun.
-      { ...database.prepare(advancing), values },
+      ...advancing.map(({ statement, values }) => ({ ...database.prepare(statement), values })),
       ...writes.map(({ text, values: given }) => ({ text, values: given, name: names.of(text) })),
       committing(database),
     ]);
-    if (failure) throw failure.at === begun.length ? meaning!(failure.cause) : failure.cause;
+    if (failure) throw advancing[failure.at - begun.length]?.meaning?.(failure.cause) ?? failure.cause;
     if (command !== "COMMIT") throw new Error("the shared transaction had failed before its commit");
     committed();
   }

@@ -20,9 +20,8 @@ export interface ContextParts {
   readonly beat: () => void;
 }
 
-/** Names one visit of a state, whatever the attempt. */
-export const visitKey = ({ id }: ExecutionIdentity, { stateName, entry }: StartTask): string =>
-  `${id}/${stateName}#${entry}`;
+/** Names one visit of a state within its execution, whatever the attempt. */
+export const visitOf = ({ stateName, entry }: StartTask): string => `${stateName}#${entry}`;
 
 /** The context of one attempt, with what the engine needs of it afterwards. */
 export class OwnContext implements TaskContext {
@@ -99,7 +98,8 @@ export class OwnContext implements TaskContext {
   }
 
   get idempotencyKey(): string {
-    return visitKey(this.#parts.execution, this.#parts.task);
+    const { execution, task } = this.#parts;
+    return `${execution.id}/${visitOf(task)}`;
   }
 
   get attempt(): number {

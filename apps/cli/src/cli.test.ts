@@ -114,7 +114,7 @@ test("Q-15, Q-16, Q-18, Q-20, W-41: dead letters are listed, explained, refused,
   expect(list.status).toBe(1);
   expect(list.stdout).toMatch(/DB_DOWN.*orders-team.*runbooks\/orders\.md/);
   expect((await home.run(["message", "explain", messageId])).stdout).toContain(
-    "DEAD: it died in orders and lies in orders-dlq after 1 failed attempt(s), the last with DB_DOWN",
+    "DEAD: it died in orders and lies in orders-dlq after 1 failed attempt, the last with DB_DOWN",
   );
 
   const refused = await home.run(["dlq", "replay", "--queue", "orders", "--reason", "x"]);

@@ -1,5 +1,7 @@
 // Why is this message not running? Pure: from what the database says of it to reasons that a person can act upon.
 
+const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;
+
 /** A process as others see it. */
 export interface ProcessFact {
   readonly id: string;
@@ -63,7 +65,7 @@ const instant = (ms: number): string => new Date(ms).toISOString();
 const failureText = ({ code, message, attempts }: Facts): string =>
   code === null
     ? ""
-    : ` after ${attempts ?? 1} failed attempt(s), the last with ${code}${message ? `: ${message}` : ""}`;
+    : ` after ${counted(attempts ?? 1, "failed attempt")}, the last with ${code}${message ? `: ${message}` : ""}`;
 
 function holder({ process, untilMs }: Holding): string {
   if (process) return `process ${process.name} (pid ${process.pid} on ${process.host})`;
@@ -99,7 +101,10 @@ function readyReasons(facts: Facts): Reason[] {
       `no live process has a worker of ${queue}; only a client that receives over the wire would take it`,
     );
   if (ahead > 0)
-    add("BEHIND", `${ahead === 10_000 ? "10000 or more" : ahead} message(s) of ${queue} come before it`);
+    add(
+      "BEHIND",
+      `${ahead === 10_000 ? "10000 or more messages" : counted(ahead, "message")} of ${queue} ${ahead === 1 ? "comes" : "come"} before it`,
+    );
   if (reasons.length === 0)
     add("READY", `nothing is in its way: it is the next that a consumer of ${queue} takes`);
   return reasons;

@@ -6,6 +6,7 @@ import type { None } from "./basics.ts";
 import type { DeadLetterActs, DeadLetterReads } from "./dead-letters.ts";
 import type { HomeView } from "./home.ts";
 import type { OperationActs, OperationReads } from "./operations.ts";
+import type { PanelReads } from "./panels.ts";
 import type { QueueActs, QueueReads } from "./queues.ts";
 import type { RecordReads } from "./record.ts";
 import type { SafetyActs, SafetyReads } from "./safety.ts";
@@ -19,6 +20,7 @@ export type * from "./basics.ts";
 export type * from "./dead-letters.ts";
 export type * from "./home.ts";
 export type * from "./operations.ts";
+export type * from "./panels.ts";
 export type * from "./queues.ts";
 export type * from "./record.ts";
 export type * from "./safety.ts";
@@ -32,6 +34,7 @@ export interface Reads
     OperationReads,
     AlarmReads,
     ApprovalReads,
+    PanelReads,
     QueueReads,
     DeadLetterReads,
     SafetyReads,

@@ -32,6 +32,14 @@ async function violationsOf(page: Page): Promise<string[]> {
   );
 }
 
+/** Heads, figures, states and buttons of which a part cannot be read. Names and texts may be long, and end in dots. */
+const cutOff = (page: Page) =>
+  page.evaluate<string[]>(
+    `[...document.querySelectorAll("th, td.right, td:has(> .badge:only-child), td:has(> button), .figures dd, .button")]
+      .filter((each) => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1)
+      .map((each) => each.innerText)`,
+  );
+
 journey("every page of the console in a browser", serveShop, (shop) => {
   const visits = pagesOfShop.flatMap((place) => [
     { ...place, colorScheme: "light" as const },
@@ -48,6 +56,7 @@ journey("every page of the console in a browser", serveShop, (shop) => {
       await keep(page, `${name} ${colorScheme}`);
     }
     expect(await violationsOf(page)).toEqual([]);
+    expect(await cutOff(page)).toEqual([]);
     expect(page.complaints).toEqual([]);
     await page.context().close();
   });

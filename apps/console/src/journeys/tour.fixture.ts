@@ -104,6 +104,7 @@ export const pagesOfShop: readonly Place[] = [
     },
   },
   { name: "processes", address: "/processes", shows: "Last heartbeat" },
+  { name: "panels", address: "/processes?view=panels", shows: "Failures by type" },
   { name: "audit", address: "/audit", shows: "queue.pause" },
   {
     name: "keys",

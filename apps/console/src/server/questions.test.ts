@@ -38,7 +38,7 @@ test.each<[string, Partial<WorkerFigures>]>([
   ["Concurrency used?", { ready: { now: 400, before: 400 }, inFlight: 1 }],
   ["Stopping often?", { stops: 3 }],
   [
-    "Slower since a deployment?",
+    "Slower since release?",
     { deployment: { text: "v2", minutesAgo: 5, donePerMinute: { now: 20, before: 100 } } },
   ],
 ])("V-08 %s is answered red where it is so, and nothing else is", (question, wrong) => {
@@ -58,7 +58,7 @@ test("V-08 what does not arise is neither good nor bad: a queue without work, de
   expect(open.map(({ question }) => question)).toEqual([
     "Processing?",
     "Downstream slow?",
-    "Slower since a deployment?",
+    "Slower since release?",
   ]);
   expect(badOf({ ...idle, isDeadLetterQueue: true, processes: 0, oldestSeconds: 9000 })).toEqual([]);
 });

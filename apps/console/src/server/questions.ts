@@ -114,7 +114,7 @@ const questions: readonly (readonly [question: string, (figures: WorkerFigures) 
     ({ stops }) => [stops < 3, `${number(stops)} ${stops === 1 ? "stop" : "stops"} in an hour`],
   ],
   [
-    "Slower since a deployment?",
+    "Slower since release?",
     ({ deployment }) => {
       if (!deployment) return [null, "none within a day"];
       const { text, minutesAgo, donePerMinute } = deployment;

@@ -10,6 +10,7 @@ import { approvalActs, approvalReads } from "./rooms/approvals.ts";
 import { deadLetterActs, deadLetterReads } from "./rooms/dead-letters.ts";
 import { homeReads } from "./rooms/home.ts";
 import { operationActs, operationReads } from "./rooms/operations.ts";
+import { panelReads } from "./rooms/panels.ts";
 import { queueActs, queueReads } from "./rooms/queues.ts";
 import { recordReads } from "./rooms/record.ts";
 import { safetyActs, safetyReads } from "./rooms/safety.ts";
@@ -39,6 +40,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...recordReads(needs),
     ...seriesReads(needs),
     ...answerReads(needs),
+    ...panelReads(needs),
     ...workflowReads(needs),
     ...alarmReads(needs),
     ...approvalReads(needs),

@@ -1,5 +1,6 @@
 import { standing, unknownEffects, type EffectRow } from "tuntas/ledger";
 import type { Decision } from "../../api/index.ts";
+import { grouped } from "../grouped.ts";
 import { counted, pageAt, type Look } from "./decision.ts";
 
 function decisionOf(name: string, rows: readonly EffectRow[]): Decision {
@@ -20,12 +21,10 @@ function decisionOf(name: string, rows: readonly EffectRow[]): Decision {
 export const effects: Look = {
   name: "side effects whose outcome is unknown",
   async find({ platform }) {
-    const groups = new Map<string, EffectRow[]>();
-    for (const row of await unknownEffects(platform.database)) {
-      const name = `${row.provider} ${row.operation}`;
-      groups.set(name, [...(groups.get(name) ?? []), row]);
-    }
-    return [...groups].map(([name, rows]) => decisionOf(name, rows));
+    const rows = await unknownEffects(platform.database);
+    return [...grouped(rows, ({ provider, operation }) => `${provider} ${operation}`)].map(([name, rows]) =>
+      decisionOf(name, rows),
+    );
   },
 };
 

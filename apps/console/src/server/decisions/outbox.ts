@@ -1,5 +1,6 @@
 import { listParked, type ParkedRow } from "tuntas/outbox";
 import type { Decision } from "../../api/index.ts";
+import { grouped } from "../grouped.ts";
 import { counted, pageAt, type Look } from "./decision.ts";
 
 const rowsMax = 1000;
@@ -23,12 +24,9 @@ export const outbox: Look = {
   name: "parked announcements of the outbox",
   async find({ platform }) {
     const rows = await listParked(platform.database, { rowsMax });
-    const byTarget = new Map<string, ParkedRow[]>();
-    for (const row of rows) {
-      const name = `${row.target.kind}:${row.target.name}`;
-      byTarget.set(name, [...(byTarget.get(name) ?? []), row]);
-    }
     const nowMs = platform.workflows.nowMs();
-    return [...byTarget].map(([name, of]) => decisionOf(name, of, nowMs));
+    return [...grouped(rows, ({ target }) => `${target.kind}:${target.name}`)].map(([name, of]) =>
+      decisionOf(name, of, nowMs),
+    );
   },
 };

@@ -9,10 +9,17 @@ export interface Figure {
   readonly tone?: Extract<Tone, "warn" | "danger"> | undefined;
 }
 
+export interface FiguresProps {
+  readonly figures: readonly Figure[];
+  readonly label: string;
+  /** In one line, where they are not what the page is about. */
+  readonly compact?: boolean;
+}
+
 /** A strip of numbers in a fixed order. */
-export function Figures({ figures, label }: { readonly figures: readonly Figure[]; readonly label: string }) {
+export function Figures({ figures, label, compact = false }: FiguresProps) {
   return (
-    <dl className="figures" aria-label={label}>
+    <dl className="figures" aria-label={label} data-compact={compact}>
       {figures.map(({ name, value, note, tone }) => (
         <div key={name} data-tone={tone}>
           <dt>{name}</dt>

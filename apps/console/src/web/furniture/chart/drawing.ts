@@ -65,7 +65,11 @@ export interface Drawn {
   readonly onPoint: (index: number | null) => void;
 }
 
-function axesOf({ textOf, timed }: ChartProps, palette: Palette): uPlot.Axis[] {
+const secondSteps = [
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400, 604_800,
+];
+
+function axesOf({ textOf, timed, seconds }: ChartProps, palette: Palette): uPlot.Axis[] {
   const plain = {
     stroke: palette("muted"),
     grid: { stroke: palette("line"), width: 1 },
@@ -78,7 +82,13 @@ function axesOf({ textOf, timed }: ChartProps, palette: Palette): uPlot.Axis[] {
       size: timed ? 28 : 6,
       values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => (timed ? timeText(tick, step) : "")),
     },
-    { ...plain, size: 72, space: 36, values: (_plot, ticks) => ticks.map(textOf) },
+    {
+      ...plain,
+      size: 72,
+      space: 36,
+      values: (_plot, ticks) => ticks.map(textOf),
+      ...(seconds && { incrs: secondSteps }),
+    },
   ];
 }
 

@@ -32,6 +32,8 @@ export interface ChartProps {
   /** Whether the times stand below. */
   readonly timed?: boolean;
   readonly textOf: (value: number) => string;
+  /** Values are seconds: lines stand at whole minutes and hours. */
+  readonly seconds?: boolean;
   /** Charts of one group share the pointer. */
   readonly group: string;
 }

@@ -23,7 +23,6 @@ export const filterOf = ({
 
 const tones: Readonly<Record<string, Tone>> = { unknown: "danger", poison: "danger", retry: "warn" };
 
-export function OutcomeBadge({ group: { outcome, place } }: { readonly group: DeadGroup }) {
-  const text = outcome === "retry" ? "gave up" : outcome;
-  return <Badge tone={tones[outcome] ?? "idle"}>{place === "dead" ? text : `${text}, kept`}</Badge>;
-}
+export const OutcomeBadge = ({ group: { outcome } }: { readonly group: DeadGroup }) => (
+  <Badge tone={tones[outcome] ?? "idle"}>{outcome === "retry" ? "gave up" : outcome}</Badge>
+);

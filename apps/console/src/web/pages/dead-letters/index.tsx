@@ -36,7 +36,7 @@ const columns: readonly Column<DeadGroup>[] = [
   {
     key: "outcome",
     head: "Outcome",
-    width: "7.5rem",
+    width: "8rem",
     wideOnly: true,
     cell: (group) => <OutcomeBadge group={group} />,
   },
@@ -57,7 +57,7 @@ const columns: readonly Column<DeadGroup>[] = [
   {
     key: "replay",
     head: "Replay",
-    width: "6.5rem",
+    width: "8.75rem",
     wideOnly: true,
     cell: ({ replayForbidden }) =>
       replayForbidden === null ? (

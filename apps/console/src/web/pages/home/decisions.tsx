@@ -9,11 +9,8 @@ function Line({ decision }: { readonly decision: Decision }) {
   return (
     <li className="decision">
       <div className="decision-what">
-        <Badge tone={urgency === "now" ? "danger" : "warn"}>{urgency === "now" ? "now" : "soon"}</Badge>
-        <div>
-          <h2>{title}</h2>
-          <p title={detail}>{detail}</p>
-        </div>
+        <h3>{title}</h3>
+        <p title={detail}>{detail}</p>
       </div>
       <dl>
         <div>
@@ -43,13 +40,30 @@ function Line({ decision }: { readonly decision: Decision }) {
   );
 }
 
+const urgencies = [
+  { urgency: "now", tone: "danger", text: "Now" },
+  { urgency: "soon", tone: "warn", text: "Soon" },
+] as const;
+
+/** What cannot wait first, each group with its size. */
 export function Decisions({ decisions }: { readonly decisions: readonly Decision[] }) {
-  if (decisions.length === 0) return null;
-  return (
-    <ul className="card decisions" aria-label="Decisions">
-      {decisions.map((decision) => (
-        <Line key={decision.id} decision={decision} />
-      ))}
-    </ul>
-  );
+  return urgencies.map(({ urgency, tone, text }) => {
+    const own = decisions.filter((decision) => decision.urgency === urgency);
+    if (own.length === 0) return null;
+    return (
+      <section key={urgency} className="card decisions" aria-label={`To decide ${urgency}`}>
+        <header>
+          <h2>
+            <Badge tone={tone}>{text}</Badge>
+          </h2>
+          <span className="muted number">{own.length}</span>
+        </header>
+        <ul>
+          {own.map((decision) => (
+            <Line key={decision.id} decision={decision} />
+          ))}
+        </ul>
+      </section>
+    );
+  });
 }

@@ -1,4 +1,4 @@
-// What needs a person, each line with whose it is, how old it is and the one next act. Below it, how the whole is.
+// How the whole is, in one line; then what needs a person, each with whose it is, how old it is and the one next act.
 import type { HomeView } from "../../../api/index.ts";
 import { useRead } from "../../api/hooks.ts";
 import { useSession } from "../../api/session.ts";
@@ -13,22 +13,24 @@ import "./home.css";
 function Health({ health }: Pick<HomeView, "health">) {
   const { processes, queues, ready, inFlight, delayed, dead, oldestAgeMs, outboxWaiting } = health;
   return (
-    <section className="stack" aria-label="Health">
-      <h2>At a glance</h2>
-      <Figures
-        label="The whole installation"
-        figures={[
-          { name: "Oldest", value: oldestAgeMs === null ? "–" : ageText(oldestAgeMs) },
-          { name: "Ready", value: countText(ready) },
-          { name: "In flight", value: countText(inFlight) },
-          { name: "Delayed", value: countText(delayed) },
-          { name: "Dead", value: countText(dead) },
-          { name: "Outbox", value: countText(outboxWaiting) },
-          { name: "Queues", value: countText(queues) },
-          { name: "Processes", value: countText(processes) },
-        ]}
-      />
-    </section>
+    <Figures
+      compact
+      label="The whole installation"
+      figures={[
+        { name: "Oldest waiting", value: oldestAgeMs === null ? "–" : ageText(oldestAgeMs) },
+        { name: "Ready", value: countText(ready) },
+        { name: "In flight", value: countText(inFlight) },
+        { name: "Delayed", value: countText(delayed) },
+        { name: "Dead", value: countText(dead) },
+        { name: "Outbox", value: countText(outboxWaiting) },
+        { name: "Queues", value: countText(queues) },
+        {
+          name: "Processes",
+          value: countText(processes),
+          ...(processes === 0 && { tone: "danger" as const }),
+        },
+      ]}
+    />
   );
 }
 
@@ -63,9 +65,9 @@ export default function Home() {
     <Page title="Needs a decision" lead={view && summary(view)} read={home}>
       {view && (
         <>
+          <Health health={view.health} />
           <Decisions decisions={view.decisions} />
           <Checks checks={view.checks} calm={view.decisions.length === 0} />
-          <Health health={view.health} />
           <Beside />
         </>
       )}

@@ -12,7 +12,7 @@ import { OperationPanel } from "./operation-panel.tsx";
 import { Progress, StateBadge } from "./progress.tsx";
 
 const columns: readonly Column<Operation>[] = [
-  { key: "state", head: "State", width: "10rem", cell: ({ state }) => <StateBadge state={state} /> },
+  { key: "state", head: "State", width: "11rem", cell: ({ state }) => <StateBadge state={state} /> },
   { key: "kind", head: "Operation", width: "9rem", cell: ({ kind }) => <strong>{kind}</strong> },
   {
     key: "progress",

@@ -79,7 +79,7 @@ const columns: readonly Column<OutboxItem>[] = [
   {
     key: "refusals",
     head: "Refused",
-    width: "5rem",
+    width: "6rem",
     align: "right",
     wideOnly: true,
     cell: ({ refusals }) => <Count value={refusals} />,
@@ -87,12 +87,12 @@ const columns: readonly Column<OutboxItem>[] = [
   {
     key: "due",
     head: "Next try",
-    width: "6rem",
+    width: "6.75rem",
     align: "right",
     wideOnly: true,
     cell: ({ dueInMs }) => <Duration ms={dueInMs} />,
   },
-  { key: "age", head: "Age", width: "5.5rem", align: "right", cell: ({ ageMs }) => <Age ms={ageMs} /> },
+  { key: "age", head: "Age", width: "6.75rem", align: "right", cell: ({ ageMs }) => <Age ms={ageMs} /> },
 ];
 
 function OpenWriter({ ageMs }: { readonly ageMs: number | null }) {

@@ -3,12 +3,14 @@ import { listOf, useRead } from "../../api/hooks.ts";
 import { List } from "../../furniture/list.tsx";
 import { Page } from "../../furniture/page.tsx";
 import type { Column } from "../../furniture/table.tsx";
+import { Tabs, useTab } from "../../furniture/tabs.tsx";
 import { Age, Instant } from "../../furniture/time.tsx";
+import { Panels } from "./panels.tsx";
 
 const columns: readonly Column<LiveProcess>[] = [
   { key: "name", head: "Process", cell: ({ name }) => <strong>{name}</strong> },
   { key: "place", head: "Host and pid", width: "15rem", cell: ({ host, pid }) => `${host} · ${pid}` },
-  { key: "version", head: "Version", width: "7rem", wideOnly: true, cell: ({ version }) => version },
+  { key: "version", head: "Node.js", width: "7rem", wideOnly: true, cell: ({ version }) => version },
   {
     key: "started",
     head: "Started",
@@ -19,7 +21,7 @@ const columns: readonly Column<LiveProcess>[] = [
   {
     key: "heartbeat",
     head: "Last heartbeat",
-    width: "8.5rem",
+    width: "9rem",
     align: "right",
     cell: ({ heartbeatAgeMs }) => <Age ms={heartbeatAgeMs} />,
   },
@@ -31,21 +33,36 @@ const columns: readonly Column<LiveProcess>[] = [
   },
 ];
 
-export default function Processes() {
+function Live() {
   const processes = useRead("processes", {});
+  return (
+    <List
+      tall
+      label="Processes"
+      list={listOf(processes, (all) => all)}
+      columns={columns}
+      keyOf={({ id }) => id}
+      empty={["Nothing lives on this database.", "The process that serves this page would be the first."]}
+    />
+  );
+}
+
+export default function Processes() {
+  const view = useTab("view", ["live", "panels"]);
   return (
     <Page
       title="Processes"
       lead="Everything that lives on this database. One that dies leaves this list within seconds, and gives back what it held."
     >
-      <List
-        tall
-        label="Processes"
-        list={listOf(processes, (all) => all)}
-        columns={columns}
-        keyOf={({ id }) => id}
-        empty={["Nothing lives on this database.", "The process that serves this page would be the first."]}
+      <Tabs
+        name="view"
+        label="What to see"
+        tabs={[
+          ["live", "Live"],
+          ["panels", "API, workers, release"],
+        ]}
       />
+      {view === "live" ? <Live /> : <Panels />}
     </Page>
   );
 }

@@ -24,11 +24,11 @@ const columns: readonly Column<QueueSurvey>[] = [
       </Link>
     ),
   },
-  { key: "state", head: "State", width: "9.25rem", cell: (queue) => <QueueBadge queue={queue} /> },
+  { key: "state", head: "State", width: "10rem", cell: (queue) => <QueueBadge queue={queue} /> },
   {
     key: "age",
     head: "Oldest",
-    width: "6rem",
+    width: "6.25rem",
     align: "right",
     cell: (queue) => <Age ms={queue.oldestAgeMs} />,
   },
@@ -66,7 +66,7 @@ const columns: readonly Column<QueueSurvey>[] = [
   {
     key: "workers",
     head: "Workers",
-    width: "5.25rem",
+    width: "5.875rem",
     align: "right",
     wideOnly: true,
     cell: (queue) => <Count value={queue.consumers} />,
@@ -74,7 +74,7 @@ const columns: readonly Column<QueueSurvey>[] = [
   {
     key: "owner",
     head: "Owner",
-    width: "8.75rem",
+    width: "9.75rem",
     wideOnly: true,
     cell: (queue) => <Owner owner={queue.owner} />,
   },

@@ -75,6 +75,7 @@ function Charts({ series }: { readonly series: QueueSeries }) {
       <Chart
         group="queue"
         timed
+        seconds
         label={`Age of the oldest: ${age(latest(oldestAgeSeconds))} at last`}
         atMs={atMs}
         marks={marks}

@@ -1,9 +1,9 @@
 // Every stay in a state on one time axis: what waited, what ran, what was tried again. Rows are drawn only where one looks.
-import { useMemo, useRef } from "react";
+import { useMemo, useRef, type CSSProperties } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import type { RunView, Visit } from "../../../api/index.ts";
 import { Badge } from "../../furniture/badge.tsx";
-import { spanText } from "../../furniture/time.tsx";
+import { durationText, spanText } from "../../furniture/time.tsx";
 import { machineOf, specOf } from "tuntas/asl/graph";
 import { outcomeTones } from "./tones.ts";
 
@@ -128,14 +128,29 @@ function Row({
   );
 }
 
+const ticksMax = 5;
+const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500].concat(
+  [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 86_400].map((seconds) => seconds * 1000),
+);
+
+/** A round step that divides the span into a few parts. */
+const stepOf = ({ lengthMs }: Span): number =>
+  steps.find((step) => lengthMs / step <= ticksMax) ??
+  Math.ceil(lengthMs / ticksMax / 86_400_000) * 86_400_000;
+
+function ticksOf(span: Span): number[] {
+  const step = stepOf(span);
+  return Array.from({ length: Math.floor(span.lengthMs / step) + 1 }, (_, index) => index * step);
+}
+
 function Axis({ span }: { readonly span: Span }) {
   return (
     <div className="waterfall-row" data-axis aria-hidden="true">
       <span />
       <span className="waterfall-track">
-        {[0, 0.25, 0.5, 0.75, 1].map((part) => (
-          <b key={part} style={{ left: `${part * 100}%` }}>
-            {part === 0 ? "0" : spanText(span.lengthMs * part)}
+        {ticksOf(span).map((ms) => (
+          <b key={ms} style={{ left: share(ms, span) }} data-late={ms > span.lengthMs * 0.9}>
+            {ms === 0 ? "0" : durationText(ms)}
           </b>
         ))}
       </span>
@@ -173,7 +188,11 @@ export default function Waterfall({ run, selected, onSelect }: WaterfallProps) {
     initialRect: { width: 1000, height: 640 },
   });
   return (
-    <section className="waterfall" aria-label="Waterfall">
+    <section
+      className="waterfall"
+      aria-label="Waterfall"
+      style={{ "--step": share(stepOf(span), span) } as CSSProperties}
+    >
       <Legend />
       <Axis span={span} />
       <div className="waterfall-frame" ref={frame} tabIndex={0} role="group" aria-label="States over time">

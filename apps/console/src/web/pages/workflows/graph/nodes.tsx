@@ -51,7 +51,8 @@ const Ends = () => (
   </>
 );
 
-function Counts({ progress }: { readonly progress: StateProgress }) {
+/** In the head of a group there is room for the shape alone, where all is well. */
+function Counts({ progress, isGroup }: { readonly progress: StateProgress; readonly isGroup: boolean }) {
   const { outcome, visits, attempts, durationMs, counts } = progress;
   const facts = [
     visits > 1 && `${counts[outcome]} of ${visits}`,
@@ -60,7 +61,9 @@ function Counts({ progress }: { readonly progress: StateProgress }) {
   ].filter(Boolean);
   return (
     <>
-      <Badge tone={outcomeTones[outcome]}>{outcome}</Badge>
+      <Badge tone={outcomeTones[outcome]}>
+        {isGroup && outcome === "succeeded" ? <span className="hidden-text">{outcome}</span> : outcome}
+      </Badge>
       {facts.length > 0 && <span className="number">{facts.join(" · ")}</span>}
     </>
   );
@@ -80,7 +83,7 @@ export function Box({ data }: NodeProps<BoxNode>) {
       <button type="button" className="nodrag nopan" aria-pressed={isSelected} onClick={() => onSelect(name)}>
         <strong>{name}</strong>
         <span className="state-facts">
-          {progress ? <Counts progress={progress} /> : <span>{kindOf(spec)}</span>}
+          {progress ? <Counts progress={progress} isGroup={isGroup} /> : <span>{kindOf(spec)}</span>}
           {note !== undefined && <span className="state-note">{note}</span>}
         </span>
       </button>

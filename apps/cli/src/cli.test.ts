@@ -24,6 +24,11 @@ test("a mistyped command or option names the nearest, and the exit status says t
 test("help lists every command, a group, and one command with examples", async () => {
   expect((await home.run([])).stdout).toContain("message explain");
   expect((await home.run(["help", "dlq"])).stdout).not.toContain("queue list");
+  for (const words of [["dlq"], ["dlq", "--help"]]) {
+    const group = await home.run(words);
+    expect(group).toMatchObject({ status: 0, stderr: "" });
+    expect(group.stdout).toContain("Usage: tuntas dlq COMMAND");
+  }
   const one = await home.run(["queue", "create", "--help"]);
   expect(one).toMatchObject({ status: 0 });
   expect(one.stdout).toMatch(/Usage: tuntas queue create QUEUE[^]*Examples:[^]*--receives-max 5/);

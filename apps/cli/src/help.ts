@@ -38,9 +38,31 @@ export const statusesOf = (command: Command): readonly (readonly [status: string
   ["2", "the command line was not understood"],
 ];
 
-function pairs(entries: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...entries.map(([name]) => name.length));
-  return entries.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`).join("\n");
+/** Lines of at most so many characters, broken between words. */
+function wrapped(text: string, width: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1)!;
+    if (line !== "" && line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines;
+}
+
+const meaningMin = 30;
+
+/** Two columns; on a terminal the second is broken where the screen ends. */
+function pairs(
+  entries: readonly (readonly [string, string])[],
+  width = Math.max(...entries.map(([name]) => name.length)),
+): string {
+  const left = width + 4;
+  const room = Math.max(meaningMin, (process.stdout.columns ?? Infinity) - left);
+  return entries
+    .map(
+      ([name, meaning]) => `  ${name.padEnd(width)}  ${wrapped(meaning, room).join(`\n${" ".repeat(left)}`)}`,
+    )
+    .join("\n");
 }
 
 /** The help of one command. */
@@ -55,14 +77,40 @@ export function helpOf(command: Command): string {
   ].join("\n\n");
 }
 
+const groupOf = ({ name }: Command): string => (name.includes(" ") ? name.split(" ")[0]! : "");
+
+/** Those of one noun stand together, an empty line between them and the next. */
+function listed(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  const groups = [...new Set(commands.map(groupOf))].map((group) =>
+    commands.filter((each) => groupOf(each) === group),
+  );
+  return groups
+    .map((own) =>
+      pairs(
+        own.map(({ name, summary }) => [name, summary]),
+        width,
+      ),
+    )
+    .join("\n\n");
+}
+
+/** The commands of one noun. */
+export const helpOfGroup = (group: string, commands: readonly Command[]): string =>
+  [
+    `Usage: tuntas ${group} COMMAND …`,
+    `Commands:\n${listed(commands)}`,
+    `What one of them takes: tuntas help ${commands[0]!.name}`,
+  ].join("\n\n");
+
 /** All commands on one page. */
 export const overview = (commands: readonly Command[]): string =>
   [
     "Tuntas: backend work that ends, once, and on the record.",
-    `Commands:\n${pairs(commands.map((command) => [command.name, command.summary]))}`,
+    `Commands:\n${listed(commands)}`,
     [
       "The database is DATABASE_URL, else an embedded PostgreSQL under TUNTAS_DATA_DIR (.tuntas by default).",
-      "Every command has --json and --help.",
+      "Every command has --json and --help; a noun alone lists its commands.",
     ].join("\n"),
-    "Examples:\n  # begin without an application: engine and gateway on port 4566\n  tuntas serve\n  # what is wrong here?\n  tuntas doctor",
+    "Examples:\n  # begin without an application: engine, gateway and console on port 4566\n  tuntas serve\n  # what is wrong here?\n  tuntas doctor",
   ].join("\n\n");

@@ -3,7 +3,14 @@ import type { Command } from "./command.ts";
 import { cliErrors } from "./errors.ts";
 import { nearest } from "./nearest.ts";
 
-/** The command that the line begins with, and what is left of the line. Errors: TUNTAS_CLI_COMMAND. */
+/** The commands of a noun. */
+export const ofGroup = (commands: readonly Command[], group: string): readonly Command[] =>
+  commands.filter(({ name }) => name.startsWith(`${group} `));
+
+/**
+ * The command that the line begins with, and what is left of the line; a noun alone asks for its help. Errors:
+ * TUNTAS_CLI_COMMAND.
+ */
 export function findCommand(
   commands: readonly Command[],
   words: readonly string[],
@@ -13,6 +20,9 @@ export function findCommand(
     if (command) return { command, rest: words.slice(length) };
   }
   const given = words.slice(0, 2).filter((word) => !word.startsWith("-"));
+  const help = commands.find(({ name }) => name === "help");
+  if (help && given.length === 1 && ofGroup(commands, given[0]!).length > 0)
+    return { command: help, rest: words.filter((word) => word !== "--help" && word !== "-h") };
   throw cliErrors.error(
     "TUNTAS_CLI_COMMAND",
     `there is no command ${JSON.stringify(given.join(" "))}${suggestion(commands, given)}`,
@@ -21,9 +31,6 @@ export function findCommand(
 
 function suggestion(commands: readonly Command[], given: readonly string[]): string {
   const names = commands.map((command) => command.name);
-  const ofGroup = names.filter((name) => name.startsWith(`${given[0]} `));
-  if (given.length === 1 && ofGroup.length > 0)
-    return `; there are ${ofGroup.map((name) => `\`${name}\``).join(", ")}`;
   const meant = nearest(given.join(" "), names) ?? nearest(given[0] ?? "", names);
   return meant === undefined ? "" : `; did you mean \`tuntas ${meant}\`?`;
 }

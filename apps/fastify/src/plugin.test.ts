@@ -193,6 +193,24 @@ test("A-22: of two deployments side by side the figures say which one fails", as
   }
 });
 
+test("V-01: rate, times, errors by class, dependencies, saturation, revision and trace coverage are on the metrics page", async () => {
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  await server.inject({ method: "POST", url: "/secret", headers: { traceparent } });
+  await server.inject({ method: "POST", url: "/stock" });
+  const { body } = await server.inject("/metrics");
+  expect(body).toMatch(/tuntas_http_request_seconds_count\{.*route="\/secret",status="\d{3}"\} \d+/);
+  expect(body).toMatch(/tuntas_http_request_seconds_bucket\{le="0.5",.*route="\/secret"/);
+  expect(body).toMatch(/tuntas_http_requests_total\{service="application",class="\dxx"\} \d+/);
+  expect(body).toContain("# TYPE tuntas_side_effect_seconds histogram");
+  for (const saturation of ["tuntas_http_in_flight", "tuntas_event_loop_delay_seconds"])
+    expect(body).toMatch(new RegExp(`^${saturation} [0-9.e-]+$`, "m"));
+  expect(body).toMatch(/tuntas_process_memory_bytes\{service="application"\} [1-9]/);
+  expect(body).toMatch(/tuntas_process_cpu_seconds_total\{service="application"\} [0-9.]+/);
+  expect(body).toMatch(/tuntas_build_info\{version="v\d+[^"]*",revision="none"\} 1/);
+  expect(body).toMatch(/tuntas_http_traces_total\{traced="yes"\} 1/);
+  expect(body).toMatch(/tuntas_http_traces_total\{traced="no"\} \d+/);
+});
+
 test("A-03: a correlation id that would break a log or a header is replaced by a new one", async () => {
   for (const hostile of ["a b", "x".repeat(200), "\u00e9"]) {
     const { headers } = await server.inject({

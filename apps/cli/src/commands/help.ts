@@ -1,6 +1,6 @@
 import type { Call, Command } from "../command.ts";
-import { helpOf, overview } from "../help.ts";
-import { findCommand } from "../lookup.ts";
+import { helpOf, helpOfGroup, overview } from "../help.ts";
+import { findCommand, ofGroup } from "../lookup.ts";
 
 const describe = ({ name, summary, arguments: takes = [], options = {}, examples, no }: Command) => ({
   name,
@@ -13,9 +13,10 @@ const describe = ({ name, summary, arguments: takes = [], options = {}, examples
 
 function answer(commands: readonly Command[], call: Call) {
   if (call.positionals.length === 0) return { document: commands.map(describe), text: overview(commands) };
-  const ofGroup = commands.filter((command) => command.name.startsWith(`${call.positionals[0]} `));
-  if (call.positionals.length === 1 && ofGroup.length > 0)
-    return { document: ofGroup.map(describe), text: overview(ofGroup) };
+  const [group] = call.positionals;
+  const own = ofGroup(commands, group!);
+  if (call.positionals.length === 1 && own.length > 0)
+    return { document: own.map(describe), text: helpOfGroup(group!, own) };
   const { command } = findCommand(commands, call.positionals);
   return { document: describe(command), text: helpOf(command) };
 }

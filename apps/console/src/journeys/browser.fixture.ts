@@ -76,7 +76,7 @@ async function openBrowser(base: string): Promise<Visitor> {
       const complaints: string[] = [];
       page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
       page.on("pageerror", (error) => complaints.push(String(error)));
-      await page.goto(base + address);
+      await page.goto(address.includes(":") ? address : base + address);
       return Object.assign(page, { complaints });
     },
     [Symbol.asyncDispose]: () => browser.close(),
@@ -120,6 +120,18 @@ export function journey(name: string, serve: () => Promise<Served>, tests: (jour
       lastAct: async (action) => (await served.kit.platform.access.record({ action }, { limit: 1 }))[0]!,
     });
   });
+}
+
+/** Answers what tells how many seconds of the processor the page has taken since, however busy the machine is. */
+export async function cpuOf(page: Page): Promise<() => Promise<number>> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const read = async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return metrics.find(({ name }) => name === "TaskDuration")!.value;
+  };
+  const before = await read();
+  return async () => (await read()) - before;
 }
 
 /** Says why, and does it. */

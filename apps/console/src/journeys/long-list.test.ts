@@ -1,7 +1,7 @@
 // A queue of 100,000 messages in a browser: pages come as one scrolls, and only the rows that one sees are drawn.
 import { expect, test } from "vitest";
 import { defaultScope } from "tuntas/queue";
-import { journey, serveConsole, type Served } from "./browser.fixture.ts";
+import { cpuOf, journey, serveConsole, type Served } from "./browser.fixture.ts";
 
 const total = 100_000;
 
@@ -23,6 +23,26 @@ async function serveLong(): Promise<Served> {
 }
 
 journey("a long list in a browser", serveLong, (served) => {
+  test("a screen further takes less of the processor than a frame has, rows that come in from the server included", async () => {
+    const page = await served.visit("/console/queues/long");
+    const list = page.getByRole("group", { name: "Messages, ready" });
+    await list.locator("tbody tr[data-index]").first().waitFor();
+    const cpu = await cpuOf(page);
+    const frames = await page.evaluate<number>(`new Promise((done) => {
+      const list = document.querySelector('[role=group][aria-label="Messages, ready"]');
+      let frames = 0;
+      const step = () => {
+        list.scrollBy(0, 240);
+        if (++frames < 60) requestAnimationFrame(step);
+        else done(frames);
+      };
+      requestAnimationFrame(step);
+    })`);
+    const ms = ((await cpu()) * 1000) / frames;
+    console.info(`a frame of scrolling: ${ms.toFixed(1)} ms of CPU over ${frames} frames`);
+    expect(ms).toBeLessThan(16);
+  }, 240_000);
+
   test("of 100,000 messages a screenful is drawn, and the next pages come with scrolling, none twice", async () => {
     const page = await served.visit("/console/queues/long");
     await page.getByText("Ready 100,000+").waitFor();

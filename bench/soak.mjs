@@ -29,8 +29,8 @@ const drainer = fork(fileURLToPath(new URL("./parts/drainer.mjs", import.meta.ur
 });
 await once(drainer, "message");
 
-/** Sends as many as are due, every few milliseconds; what cannot be kept up with is not made up for. */
-const sending = { sent: 0, over: false };
+/** Sends as many as are due, every few milliseconds; what cannot be kept up with is not made up for, and what is refused is counted. */
+const sending = { sent: 0, refused: 0, over: false };
 async function send() {
   let last = performance.now();
   let due = 0;
@@ -43,6 +43,7 @@ async function send() {
     for (; due >= 1 && underWay.size < 2000; due--) {
       const one = bench
         .send({ n: sending.sent++, t: Date.now(), text: "x".repeat(150) })
+        .catch(() => sending.refused++)
         .finally(() => underWay.delete(one));
       underWay.add(one);
     }
@@ -91,6 +92,7 @@ async function minute(n, before, isHeld) {
     minute: n,
     held: isHeld ? "yes" : "",
     perSecond: Math.round(done / ((performance.now() - before.atMs) / 1000)),
+    refused: sending.refused,
     waitMsP50: quantile(waits, 0.5),
     waitMsP99: quantile(waits, 0.99),
     workerUs: Math.round(((worker - before.worker) / done) * 1e6),
@@ -100,6 +102,7 @@ async function minute(n, before, isHeld) {
     tables: tables.map(({ name, mb }) => `${name} ${mb.toFixed(1)}`).join(", "),
     load: load(),
   };
+  sending.refused = 0;
   rows.push(row);
   console.log(
     Object.entries(row)

@@ -92,6 +92,24 @@ async function executionsEnded({ kit, promised, machine: name }: World): Promise
   return [...amiss.flat(), ...lost.map((name) => `lost: execution ${name}`)];
 }
 
+const holders = `select q.name as queue, f.owner_id::text as owner, count(*)::int as n, max(f.receives) as receives,
+    extract(epoch from tuntas.now() - min(f.claimed_at))::int as seconds,
+    exists (select from tuntas.process p where p.id = f.owner_id and p.expires_at > tuntas.now()) as lives
+  from tuntas.held f join tuntas.queue q on q.id = f.queue_id group by q.name, f.owner_id`;
+
+/** Who holds what, and what each process knows of it: for a world that does not come to rest. */
+export async function tellHolders(world: World): Promise<string[]> {
+  const rows = await world.ask(holders);
+  const failures = await world.ask(
+    "select code, message, count(*)::int as n from tuntas.failure group by 1, 2",
+  );
+  return [
+    ...rows.map((row) => `held: ${JSON.stringify(row)}`),
+    ...failures.map((row) => `failed: ${JSON.stringify(row)}`),
+    ...world.nodes.map((node) => `process ${node.platform.processId()}: ${JSON.stringify(node.active())}`),
+  ];
+}
+
 /** Everything that is amiss in a world that has come to rest. */
 export async function findAmiss(world: World): Promise<string[]> {
   const found = await find(world);

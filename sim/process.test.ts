@@ -1,10 +1,13 @@
 // The processes of the simulation: they die and are followed by others without a trace.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openPlatform } from "tuntas";
 import { testPlatform, type TestPlatform } from "tuntas/testing";
 import { openWire, type Wire } from "./fault/proxy.ts";
 import { Node } from "./process.ts";
 import { scope } from "./world.ts";
+
+const patient = { timeout: 50_000 };
 
 let kit: TestPlatform;
 let wire: Wire;
@@ -24,12 +27,23 @@ test("a process that is followed while it works ends itself, and not the one tha
   const work = await catalog.get(scope, "work");
   // Its end takes as long as this attempt, so that the next life has begun before.
   await node.queues.work.send({ id: randomUUID(), mode: "hang" });
-  await expect.poll(() => catalog.countInFlight(work, 1), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => catalog.countInFlight(work, 1), patient).toBe(1);
   await node.renew();
   await node.ended();
   await node.queues.followUp.send({ id: randomUUID() });
   await node.end();
-  await expect.poll(() => wire.serverPorts(), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => wire.serverPorts(), patient).toEqual([]);
+});
+
+test("a process that is turned away for want of connections is told so, and begins when there are some", async () => {
+  wire.turnAway(60_000);
+  const refused = openPlatform({ databaseUrl: wire.url, schema: kit.schema });
+  await expect(refused).rejects.toMatchObject({ code: "TUNTAS_DATABASE_FULL" });
+  const node = new Node(wire, kit.schema);
+  const begun = node.begin();
+  wire.heal();
+  await begun;
+  await node.end();
 });
 
 test("a process that cannot begin says so", async () => {

@@ -78,8 +78,8 @@ interface Life {
   readonly running: RunningApp;
 }
 
-const beginMsMax = 30_000;
-const endMsMax = 60_000;
+const beginMsMax = 120_000;
+const endMsMax = 120_000;
 
 export class Node {
   readonly wire: Wire;
@@ -99,6 +99,11 @@ export class Node {
 
   get platform(): Platform {
     return this.life!.running.platform;
+  }
+
+  /** What its workers hold. */
+  active(): ReturnType<RunningApp["active"]> {
+    return this.life!.running.active();
   }
 
   /** Begins a life. Where the wire is down, an orchestrator would try again. */

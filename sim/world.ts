@@ -28,7 +28,7 @@ const definition = JSON.stringify({
   },
 });
 
-const acceptedMsMax = 60_000;
+const acceptedMsMax = 180_000;
 
 export interface Promised {
   /** What was accepted, by what its handler does. */
@@ -152,7 +152,7 @@ const guard = ["message", "in_flight", "effect", "outbox", "execution", "executi
 
 /** Opens a world on a schema of its own, gives it to `live`, and closes it. */
 export async function withWorld<T>(live: (world: World) => Promise<T>): Promise<T> {
-  await using kit = await testPlatform();
+  await using kit = await testPlatform({ watches: false });
   const wires = await Promise.all([1, 2, 3].map(() => openWire(kit.databaseUrl)));
   const nodes = wires.map((wire) => new Node(wire, kit.schema));
   const world = new World(kit, nodes);

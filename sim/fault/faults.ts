@@ -61,6 +61,14 @@ export const faults: readonly Fault[] = [
     },
   },
   {
+    name: "the server has no connection left for a while",
+    async strike(world, random) {
+      const { wire } = random.pick(world.nodes);
+      wire.turnAway(random.between(200, 1500));
+      await world.ask(terminate, [wire.serverPorts(), random.between(1, 5)]);
+    },
+  },
+  {
     name: "the disk is full for a while",
     async strike(world, random) {
       await world.ask("update tuntas.disk set is_full = true");

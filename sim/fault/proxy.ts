@@ -22,7 +22,9 @@ export interface Wire extends AsyncDisposable {
   reset(): void;
   /** Closes every connection, and each new one for a while, as a server that starts again does. */
   refuse(ms: number): void;
-  /** No cut is waiting, notifications pass, and the partition is over. */
+  /** Lets no further connection in for a while, as a server does that has none left. */
+  turnAway(ms: number): void;
+  /** No cut is waiting, notifications pass, connections are let in, and the partition is over. */
   heal(): void;
   /** The ports that the server sees this wire's connections come from. */
   serverPorts(): number[];
@@ -64,6 +66,15 @@ export class Splitter {
   }
 }
 
+/** What PostgreSQL says where all its connections are taken (53300). */
+function tooManyClients(): Buffer {
+  const fields = ["SFATAL", "VFATAL", "C53300", "Msorry, too many clients already", ""];
+  const body = Buffer.from(fields.map((field) => `${field}\0`).join(""));
+  const head = Buffer.from("E\0\0\0\0");
+  head.writeUInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+}
+
 interface Line {
   readonly client: Socket;
   readonly server: Socket;
@@ -101,6 +112,7 @@ class FaultyWire {
     { readonly cut: Cut; readonly strikes: typeof changes; readonly struck: () => void } | undefined;
   private late: Line[] = [];
   private refusedUntil = 0;
+  private turnedAwayUntil = 0;
   private readonly lines = new Set<Line>();
   private partitionTimer: NodeJS.Timeout | undefined;
 
@@ -128,8 +140,13 @@ class FaultyWire {
     this.reset();
   }
 
+  turnAway(ms: number): void {
+    this.turnedAwayUntil = performance.now() + ms;
+  }
+
   heal(): void {
     this.refusedUntil = 0;
+    this.turnedAwayUntil = 0;
     this.pending = undefined;
     this.notifications = "pass";
     clearTimeout(this.partitionTimer);
@@ -154,7 +171,12 @@ class FaultyWire {
   }
 
   join(client: Socket, port: number): void {
-    if (performance.now() < this.refusedUntil) return void client.destroy();
+    const now = performance.now();
+    if (now < this.refusedUntil) return void client.destroy();
+    if (now < this.turnedAwayUntil) {
+      client.on("error", () => client.destroy());
+      return void client.once("data", () => client.end(tooManyClients()));
+    }
     const server = connect(port, "127.0.0.1");
     const line: Line = { client, server, prepared: new Map(), cut: undefined, late: [], withheld: [] };
     const paused = this.partitioned;

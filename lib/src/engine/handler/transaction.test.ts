@@ -51,6 +51,20 @@ test("a transaction that fails at its commit takes nothing of the next one with 
   expect(await kept()).toEqual(["behind"]);
 });
 
+test("a transaction that is undone while it waits for a connection leaves that to the next, and asks the database nothing", async () => {
+  const [first, second, third] = [open(), open(), open()];
+  await first.tx.query(insert(), ["first"]);
+  const late = second.tx.query(insert(), ["late"]).catch((cause: unknown) => cause);
+  const next = third.tx.query(insert(), ["third"]);
+  const undone = second.rollback();
+  await first.commit([]);
+  await undone;
+  expect(await late).toMatchObject({ code: "TUNTAS_TX_CLOSED" });
+  await next;
+  await third.commit([]);
+  expect(await kept()).toEqual(["first", "third"]);
+});
+
 test("a transaction that is undone behind one that fails leaves the connection clean", async () => {
   const [first, second] = [open(), open()];
   await first.tx.query(insert(), ["late"]);

@@ -55,6 +55,8 @@ export const fenced = (call: Prepared): Prepared => ({
   meaning: (cause) => ((cause as { code?: unknown }).code === divisionByZero ? new FenceLost() : cause),
 });
 
+const usedLate = () => handlerErrors.error("TUNTAS_TX_CLOSED", "ctx.tx was used after its attempt had ended");
+
 /** A transaction that has begun, with the answer to what the handler asked first. */
 interface Opened {
   readonly lease: Lease;
@@ -69,6 +71,7 @@ export function openTransaction(options: TransactionOptions): HandlerTransaction
   let connected: Promise<Lease> | undefined;
   let opened: Promise<Opened> | undefined;
   let closed = false;
+  let begun = false;
 
   const bound = ({ statement, values }: Prepared): BurstStatement => ({
     ...database.prepare(statement),
@@ -83,10 +86,13 @@ export function openTransaction(options: TransactionOptions): HandlerTransaction
   /** Begins the transaction, and asks what the handler asks first in the same round trip. */
   async function open(asked: readonly BurstStatement[]): Promise<Opened> {
     const taken = await (connected = connect());
+    // Where attempts wait for longer than they may take, those that gave up would else keep the connections from the others.
+    if (closed) throw usedLate();
+    begun = true;
     const { client } = taken;
-    const { statements: begun, committed } = beginning(database, client, timeoutMs);
+    const { statements: lead, committed } = beginning(database, client, timeoutMs);
     forgetLimits(client, asked);
-    const statements = [...begun, ...opening.map(bound), ...asked];
+    const statements = [...lead, ...opening.map(bound), ...asked];
     let first = await burst(client, statements);
     // Whoever had the connection before has failed, and left it in a transaction that is aborted.
     if (taken.before && first.failure?.at === 0 && isAborted(first.failure.cause) && !closed) {
@@ -94,12 +100,12 @@ export function openTransaction(options: TransactionOptions): HandlerTransaction
       first = await burst(client, statements);
     }
     const { failure } = first;
-    if (!failure || failure.at >= begun.length + opening.length) return { lease: taken, first, committed };
-    throw opening[failure.at - begun.length]?.meaning?.(failure.cause) ?? failure.cause;
+    if (!failure || failure.at >= lead.length + opening.length) return { lease: taken, first, committed };
+    throw opening[failure.at - lead.length]?.meaning?.(failure.cause) ?? failure.cause;
   }
 
   function refuse(text: string | undefined): void {
-    if (closed) throw handlerErrors.error("TUNTAS_TX_CLOSED", "ctx.tx was used after its attempt had ended");
+    if (closed) throw usedLate();
     if (text === undefined || !inspect(text).controls) return;
     throw handlerErrors.error(
       "TUNTAS_TX_CONTROL",
@@ -142,6 +148,8 @@ export function openTransaction(options: TransactionOptions): HandlerTransaction
     await lease?.before;
     // Whoever has the connection by now begins anew.
     if (!lease?.keep()) return;
+    // Nothing was sent, and nobody before it can have left the connection in a transaction that failed.
+    if (!begun && lease.before === undefined) return release(false);
     // A statement may still be running (the handler timed out in it): then the connection is dropped, not awaited.
     const ended = await Promise.race([
       lease.client.query("rollback").then(
@@ -167,9 +175,9 @@ export function openTransaction(options: TransactionOptions): HandlerTransaction
     rollback,
     async commit(closing) {
       try {
-        const begun = await (opened ??= open([]));
+        const ready = await (opened ??= open([]));
         closed = true;
-        await close(begun, closing);
+        await close(ready, closing);
         release(false);
       } catch (cause) {
         if (isConnectionLost(cause)) release(true);

@@ -46,9 +46,12 @@ const workLeft = `select ((select count(*) from tuntas.ready r join tuntas.queue
   + (select count(*) from tuntas.held f join tuntas.queue q on q.id = f.queue_id where q.name like 'chaos%')
   + (select count(*) from tuntas.delayed d join tuntas.queue q on q.id = d.queue_id where q.name like 'chaos%'))::int as n`;
 
+/** Waits until nothing is left, for as long as it becomes less; answers what is left. */
 async function settle(url: string): Promise<number> {
-  for (const end = Date.now() + settleMsMax; ; await pause(200)) {
+  let [least, end] = [Infinity, Date.now() + settleMsMax];
+  for (; ; await pause(200)) {
     const { n } = await onDatabase(url, async (client) => (await client.query(workLeft)).rows[0]);
+    if (n < least) [least, end] = [n, Date.now() + settleMsMax];
     if (n === 0 || Date.now() > end) return n;
   }
 }

@@ -17,7 +17,7 @@ function Health({ health }: Pick<HomeView, "health">) {
       compact
       label="The whole installation"
       figures={[
-        { name: "Oldest waiting", value: oldestAgeMs === null ? "–" : ageText(oldestAgeMs) },
+        { name: "Oldest", value: oldestAgeMs === null ? "–" : ageText(oldestAgeMs) },
         { name: "Ready", value: countText(ready) },
         { name: "In flight", value: countText(inFlight) },
         { name: "Delayed", value: countText(delayed) },

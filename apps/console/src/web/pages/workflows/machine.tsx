@@ -137,7 +137,7 @@ function Views({ view }: { readonly view: MachineView }) {
 export default function Machine() {
   const { name = "" } = useParams();
   const machine = decodeURIComponent(name);
-  const read = useRead("machine", { machine }, { everyMs: 10_000 });
+  const read = useRead("machine", { machine }, { everyMs: 5000 });
   const view = read.data?.value;
   const may = useMay()("workflow.start");
   return (

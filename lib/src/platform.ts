@@ -9,6 +9,7 @@ import { watchMemory } from "./engine/process/memory/watch.ts";
 import { startPresence } from "./engine/process/presence.ts";
 import { makeDueClock } from "./engine/due.ts";
 import { endDuties } from "./engine/duty.ts";
+import { makeCompany, type Company } from "./engine/process/company.ts";
 import { makeStanding } from "./engine/process/standing.ts";
 import { makeSlots, type SlotTable } from "./engine/process/slots.ts";
 import { makeTargets, type Targets } from "./engine/target.ts";
@@ -127,17 +128,19 @@ interface Parts {
   readonly database: Database;
   readonly waker: Waker;
   readonly notifier: Notifier;
+  readonly company: Company;
   readonly log: Log;
   readonly processId: () => string;
   readonly slots: SlotTable;
 }
 
 /** The rooms' clients, and what the clock, a death or a notification has them do. */
-function makeRooms({ database, waker, notifier, log, processId, slots }: Parts) {
+function makeRooms({ database, waker, notifier, company, log, processId, slots }: Parts) {
   const shared = {
     database,
     waker,
     announce: (queueIds: Iterable<number>) => {
+      if (!company.isThere()) return;
       for (const queueId of queueIds) notifier.notify("ready", String(queueId));
     },
     announceChange: (queueId: number) => notifier.notify("queue", String(queueId)),
@@ -216,16 +219,15 @@ function makeRooms({ database, waker, notifier, log, processId, slots }: Parts) 
   };
 }
 
-interface Hearing {
-  readonly waker: Waker;
+interface Hearing extends Pick<Parts, "waker" | "notifier" | "company"> {
   readonly queues: Queues;
   readonly watch: Watch;
 }
 
 /** Passes on what other processes announce. */
-function hear(database: Database, { waker, queues, watch }: Hearing): Listener {
+function hear(database: Database, { waker, notifier, company, queues, watch }: Hearing): Listener {
   return listen(database, {
-    channels: ["ready", "queue", "outbox", "activity", "duty", "own", "operation"],
+    channels: ["ready", "queue", "outbox", "activity", "duty", "own", "operation", "company"],
     onNotify: (channel, payload) => {
       if (channel === "ready") waker.wake(readyKey(Number(payload)));
       else if (channel === "outbox") waker.wake(outboxKey);
@@ -233,9 +235,12 @@ function hear(database: Database, { waker, queues, watch }: Hearing): Listener {
       else if (channel === "duty") void watch.sampler.consider();
       else if (channel === "own") waker.wake(ownKey);
       else if (channel === "operation") waker.wake(operationKey);
+      else if (channel === "company") company.came();
       else queues.catalog.forget(Number(payload));
     },
     onConnect: () => {
+      company.came();
+      notifier.notify("company", "");
       queues.catalog.forget();
       waker.wakeAll();
       void watch.sampler.consider();
@@ -286,7 +291,7 @@ function makePlace({ database, slots, log, rooms, agenda, name }: Place): Return
   return standing;
 }
 
-type Servants = Omit<Parts, "slots"> & Pick<Platform, "targets" | "queues" | "workflows">;
+type Servants = Omit<Parts, "slots" | "company"> & Pick<Platform, "targets" | "queues" | "workflows">;
 
 /** What goes on in the background of every process: the relay and operations. */
 function startServices({ database, targets, waker, log, processId, queues, workflows, notifier }: Servants) {
@@ -326,12 +331,12 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
   const database = await openDatabaseOf(options, log, closing);
   const waker = makeWaker();
   const slots = makeSlots();
-  const notifier = makeNotifier(database);
+  const [notifier, company] = [makeNotifier(database), makeCompany()];
   const processId = () => standing.processId();
-  const rooms = makeRooms({ database, waker, notifier, log, processId, slots });
+  const rooms = makeRooms({ database, waker, notifier, company, log, processId, slots });
   const { context, queues, workflows, worker } = rooms;
   const ledger = startLedger({ database, waker, log, announce: addAll });
-  const agenda = [...rooms.agenda, ...ledger.agenda];
+  const agenda = [company.agendum, ...rooms.agenda, ...ledger.agenda];
   const standing = makePlace({ database, slots, log, rooms, agenda, name: options.name ?? "tuntas" });
   for (const part of [notifier, standing, rooms, ledger]) closing.add(part.close);
   closing.add(watchMemory({ log }).close);
@@ -348,7 +353,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     ownerOf: (labels) => ownerOf(queues, labels),
   });
   closing.add(watch.close);
-  closing.add(hear(database, { waker, queues, watch }).close);
+  closing.add(hear(database, { waker, notifier, company, queues, watch }).close);
   const services = startServices({ database, targets, waker, log, processId, queues, workflows, notifier });
   closing.add(services.close);
 

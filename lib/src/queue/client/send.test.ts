@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testPlatform, type TestPlatform } from "../../testing/index.ts";
 import { defaultScope, type NewMessage, type QueueRecord, type QueueSettings } from "../contract.ts";
@@ -59,4 +61,29 @@ test("whose queue is gone fails alone, and the others of the commit are stored",
   ]);
   await expect(sender.send(gone, plain("d"), "test")).rejects.toMatchObject({ code: "TUNTAS_QUEUE_MISSING" });
   expect(Object.values(await bodiesById(kept))).toEqual(["c"]);
+});
+
+test("who is alone notifies nobody, and from the moment another process comes it is told", async () => {
+  await using own = await testPlatform();
+  const { queues } = own.platform;
+  const { queue } = await queues.catalog.create(defaultScope, "company", {});
+  const listener = new pg.Client(own.databaseUrl);
+  await listener.connect();
+  let heard = 0;
+  listener.on("notification", () => heard++);
+  await listener.query(`listen "${own.schema}.ready"`);
+  /** How many notifications follow a send whose commit brings none along. */
+  const told = async () => {
+    const before = heard;
+    await queues.sender.send(queue, { messageId: randomUUID(), body: "x", attributes: "{}" }, "test");
+    await pause(300);
+    return heard - before;
+  };
+  try {
+    await expect.poll(told, { timeout: 10_000 }).toBe(0);
+    await own.another();
+    await expect.poll(told, { timeout: 10_000 }).toBeGreaterThan(0);
+  } finally {
+    await listener.end();
+  }
 });

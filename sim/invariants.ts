@@ -38,8 +38,8 @@ function nothingUnasked({ promised }: World, { times }: Found): string[] {
 
 function groupsInOrder({ promised }: World, { order }: Found): string[] {
   return [...promised.groups].flatMap(([group, count]) => {
-    const places = order.filter((id) => id.startsWith(`${group} `));
-    const wanted = Array.from({ length: count }, (_, place) => `${group} ${place}`);
+    const places = order.filter((id) => id.startsWith(`${group}/`));
+    const wanted = Array.from({ length: count }, (_, place) => `${group}/${place}`);
     return places.join() === wanted.join() ? [] : [`order: group ${group} was handled as ${places.join()}`];
   });
 }

@@ -104,7 +104,7 @@ export class World {
   /** Sends the next of a group, and again until it is accepted: the deduplication id makes it one. */
   async sendInOrder(random: Random, group: string): Promise<void> {
     const place = this.promised.groups.get(group) ?? 0;
-    const message = { id: `${group} ${place}`, group, place };
+    const message = { id: `${group}/${place}`, group, place };
     const send = () =>
       random.pick(this.nodes).queues.inOrder.send(message, { groupId: group, deduplicationId: message.id });
     await persevere(`${message.id} is accepted`, send, acceptedMsMax);

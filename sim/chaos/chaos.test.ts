@@ -32,7 +32,7 @@ async function strikeAll(stage: Stage): Promise<Map<string, number>> {
   for (let n = 0; n < faultsMin || performance.now() < until; n++) {
     // Each has its instant, so that one that takes long to strike does not put off those after it.
     await pause(begunMs + (n + random.fraction()) * msBetween - performance.now());
-    const fault = pickFault(chosen, stage, random);
+    const fault = await pickFault(chosen, stage, random);
     struck.set(fault.name, (struck.get(fault.name) ?? 0) + 1);
     await fault.strike(stage, random);
     if (n % 50 === 49) console.log(`${n + 1} faults, ${stage.orders.accepted.size} orders accepted`);

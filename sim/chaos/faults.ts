@@ -67,6 +67,7 @@ const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
   where pid <> pg_backend_pid() and application_name like 'tuntas%' order by random() limit $1`;
 
 const frozen = new Set<OrderWorker>();
+let crashedAtMs = -Infinity;
 
 export const faults: readonly Fault[] = [
   {
@@ -165,8 +166,11 @@ export const faults: readonly Fault[] = [
     name: "PostgreSQL crashes",
     kind: "postgres",
     weight: 3,
+    // Once the system has come back from the crash before: of one that lies down nothing can be interrupted.
+    needs: (stage) => stage.orders.acceptedAtMs() > crashedAtMs && workersUp(stage).length > 0,
     async strike(stage) {
       await stage.server.kill();
+      crashedAtMs = performance.now();
       outage(stage, this.name);
     },
   },
@@ -179,9 +183,11 @@ export const faults: readonly Fault[] = [
   },
 ];
 
-/** One of those that can strike now, by their weights. */
-export function pickFault(from: readonly Fault[], stage: Stage, random: Random): Fault {
-  const able = from.filter(({ needs }) => needs?.(stage) ?? true);
+/** One of those that can strike now, by their weights; waits until there is one. */
+export async function pickFault(from: readonly Fault[], stage: Stage, random: Random): Promise<Fault> {
+  const findAble = () => from.filter(({ needs }) => needs?.(stage) ?? true);
+  let able = findAble();
+  for (; able.length === 0; able = findAble()) await pause(20);
   let left = random.integer(able.reduce((sum, { weight }) => sum + weight, 0));
   return able.find(({ weight }) => (left -= weight) < 0)!;
 }

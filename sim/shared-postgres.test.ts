@@ -152,6 +152,35 @@ test("worker-07 PostgreSQL 15 restarts under load: nothing is lost, nothing doub
   await running.stop();
 });
 
+test("nobody who lives is taken for dead because the server restarted, or because his session was cut", async (context) => {
+  need(context, "postgres");
+  await using kit = await world();
+  const all = [kit.platform, ...(await Promise.all([1, 2, 3].map(() => kit.another())))];
+  const ids = all.map((each) => each.processId()).join(",");
+  const lost: string[] = [];
+  for (const each of all) each.onLost(() => lost.push(each.processId()));
+  /** Waits until each has been heard again, or has been lost. */
+  async function heard(): Promise<void> {
+    const [{ now }] = await ask(kit, "select tuntas.now()::text as now");
+    const again = `select count(*)::int as n from tuntas.process where id = any('{${ids}}') and heartbeat_at > '${now}'`;
+    await expect
+      .poll(async () => (lost.length > 0 ? all.length : (await ask(kit, again))[0].n))
+      .toBe(all.length);
+  }
+  const cut = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tuntas heartbeat'`;
+  await heard();
+  for (const strike of [
+    () => server!.restart(),
+    () => server!.restart(),
+    ...Array(5).fill(() => ask(kit, cut)),
+  ]) {
+    await strike();
+    await heard();
+    await heard();
+  }
+  expect(lost).toEqual([]);
+});
+
 test("worker-07 PostgreSQL 15 is away for longer than a lease: the interrupted work is done once, and the next at once", async (context) => {
   need(context, "postgres");
   await using kit = await world();

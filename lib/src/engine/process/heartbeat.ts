@@ -18,6 +18,13 @@ const inSchema = (text: string): string => text.replaceAll(/\btuntas\./g, `${dat
 
 const lockName = `hashtextextended('tuntas process ${data.schema} ' || $1, 0)`;
 
+/**
+ * A lock that is free tells of a death only where its owner could have come back for it: after a restart of the server, or
+ * a failure of the network, all locks are free at once. Who has just lost his own, or meets a server that has just started,
+ * believes the leases alone for so long.
+ */
+const graceMs = 5000;
+
 // Two checkers may meet on one dead process's lock; the loser sees it as alive for one round.
 const beatText = inSchema(`with beat as (
     update tuntas.process set heartbeat_at = tuntas.now(), expires_at = tuntas.now() + make_interval(secs => $2)
@@ -25,13 +32,14 @@ const beatText = inSchema(`with beat as (
   )
   select (select count(*)::int from beat) as alive,
     array(select p.id::text from tuntas.process p where p.id <> $1
-      and (p.expires_at < tuntas.now() or (p.lock_key is not null and pg_try_advisory_xact_lock(p.lock_key)))) as dead
+      and (p.expires_at < tuntas.now() or ($3 and p.lock_key is not null
+        and pg_postmaster_start_time() < pg_catalog.now() - interval '${graceMs} ms' and pg_try_advisory_xact_lock(p.lock_key)))) as dead
       ${data.agendaColumns}`);
 
 /** What the rooms' columns are to be given, as the process last told it. */
 let given = data.given;
 
-async function connect(): Promise<pg.Client> {
+async function connect(onCut: () => void): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: data.url,
     application_name: "tuntas heartbeat",
@@ -39,7 +47,7 @@ async function connect(): Promise<pg.Client> {
     connectionTimeoutMillis: 5000,
     query_timeout: 10_000,
   });
-  client.on("error", () => undefined);
+  client.on("error", onCut);
   await client.connect();
   if (data.pooled) return client;
   // A process that starts may meet a checker that tries the lock at this moment; the checker lets go at its commit.
@@ -59,6 +67,9 @@ interface Released {
 /** All that move groups lock them in this order. */
 const byQueueAndGroup = (a: Released, b: Released): number =>
   a.queueId - b.queueId || (a.groupId! < b.groupId! ? -1 : 1);
+
+/** When this process last lost its own lock. */
+let lostLockAt = -Infinity;
 
 let pulseSeen = readPulse(slots);
 let pulseAt = performance.now();
@@ -103,7 +114,7 @@ function releaseValues(stuck: readonly Stuck[]): unknown[] {
 async function round(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query({
     text: beatText,
-    values: [data.processId, data.leaseMs / 1000, ...given],
+    values: [data.processId, data.leaseMs / 1000, performance.now() - lostLockAt > graceMs, ...given],
     ...(!data.pooled && { name: "tuntas_beat" }),
     rowMode: "array",
   });
@@ -141,15 +152,20 @@ async function main(): Promise<void> {
   while (!closing) {
     try {
       if (!client) {
-        client = await connect();
+        client = await connect(() => sleepDone?.());
         report({ kind: "ready" });
       }
       if (!(await round(client))) break;
       missedSince = undefined;
     } catch {
-      await client?.end().catch(() => undefined);
-      client = undefined;
-      missedSince ??= performance.now();
+      lostLockAt = performance.now();
+      missedSince ??= lostLockAt;
+      if (client) {
+        // Back at once, before another finds the lock free.
+        await client.end().catch(() => undefined);
+        client = undefined;
+        continue;
+      }
       // Our lease has run out by now, whoever may be to blame: what we hold may be somebody else's.
       if (performance.now() - missedSince > data.leaseMs) {
         report({ kind: "lost", reason: "the database could not be reached for longer than the lease" });

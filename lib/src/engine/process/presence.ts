@@ -53,7 +53,7 @@ export type HeartbeatReport =
   | { readonly kind: "lost"; readonly reason: string };
 
 /** The beat's own parameters, before those of the agenda. */
-const beatParameters = 2;
+const beatParameters = 3;
 
 export const heartbeatIntervalMs = 1000;
 /** How long a process that the database does not hear of is still believed to live. */

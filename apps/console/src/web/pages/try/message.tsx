@@ -1,5 +1,5 @@
 // A message to a queue: by the form of its schema, or any text, as somebody careless would send it.
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { Link } from "wouter";
 import type { QueueSurvey } from "../../../api/index.ts";
 import { useRead } from "../../api/hooks.ts";
@@ -120,15 +120,17 @@ function useQueues(): readonly QueueSurvey[] {
   return all.filter(({ isDeadLetterQueue }) => !isDeadLetterQueue);
 }
 
-/** The text to begin with: anew whenever another payload is to be typed. */
+/** The payload as it was typed; until somebody types, a sample of what the queue or machine takes. */
 export function usePayload(kind: "queue" | "workflow", name: string) {
   const read = useRead("payload.schema", { kind, name }, { enabled: name !== "", everyMs: false });
   const schema = read.isPlaceholderData ? undefined : read.data?.value.schema;
-  const [text, setText] = useState("{}");
-  useEffect(() => {
-    if (schema !== undefined) setText(sampleOf(schema));
-  }, [name, schema === undefined]);
-  return { schema: schema ?? null, text, setText };
+  const sample = useMemo(
+    () => (schema === undefined ? "{}" : sampleOf(schema)),
+    [name, schema === undefined],
+  );
+  const [typed, setTyped] = useState<{ readonly name: string; readonly text: string }>();
+  const text = typed?.name === name ? typed.text : sample;
+  return { schema: schema ?? null, text, setText: (text: string) => setTyped({ name, text }) };
 }
 
 export default function TryMessage() {

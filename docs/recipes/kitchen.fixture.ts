@@ -1,4 +1,5 @@
 // Runs the code of recipes as it stands: against the built package, in a database of its own.
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +14,16 @@ export const blocksOf = (page: URL, language: string): string[] =>
   [...readFileSync(page, "utf8").matchAll(/```(\w+)\n([\s\S]*?)```/g)]
     .filter(([, kind]) => kind === language)
     .map(([, , text]) => text!);
+
+/** Whether the command runs here. */
+export const present = (command: string, ...args: string[]): boolean => {
+  try {
+    execFileSync(command, args, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 export interface Kitchen {
   readonly url: string;

@@ -1,5 +1,5 @@
 // The commands and programs of the recipe for SQS's clients, as they stand, by those clients.
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startGateway } from "tuntas/gateway";
 import { testPlatform, type TestPlatform } from "tuntas/testing";
-import { blocksOf } from "./kitchen.fixture.ts";
+import { blocksOf, present } from "./kitchen.fixture.ts";
 
 // Below the checkout, where programs in JavaScript find the packages.
 const cache = fileURLToPath(new URL("../../node_modules/.cache/", import.meta.url));
@@ -41,15 +41,6 @@ async function run(program: string, ...args: string[]): Promise<string> {
   const options = { cwd: folder, env: { ...process.env, ...environment } };
   return (await promisify(execFile)(program, args, options)).stdout;
 }
-
-const present = (command: string, ...args: string[]): boolean => {
-  try {
-    execFileSync(command, args, { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 test.skipIf(!present("aws", "--version"))(
   "docs/recipes/sqs-clients.md, by the AWS CLI",

@@ -1,5 +1,5 @@
 // The code of the workflow recipes runs as it stands: against the built package, in a database of its own.
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testPlatform } from "tuntas/testing";
 import { startGateway } from "tuntas/gateway";
-import { blocksOf, openKitchen, type Kitchen } from "./kitchen.fixture.ts";
+import { blocksOf, openKitchen, present, type Kitchen } from "./kitchen.fixture.ts";
 
 let kitchen: Kitchen;
 beforeAll(async () => void (kitchen = await openKitchen("workflows")));
@@ -170,14 +170,6 @@ describe("docs/recipes/builder.md", () => {
   });
 });
 
-const present = (command: string, ...args: string[]): boolean => {
-  try {
-    execFileSync(command, args, { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-};
 const hasTools = present("aws", "--version") && present("python3", "-c", "import boto3");
 
 test.skipIf(!hasTools)(

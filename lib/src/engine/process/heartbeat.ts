@@ -158,16 +158,16 @@ async function main(): Promise<void> {
       if (!(await round(client))) break;
       missedSince = undefined;
     } catch {
+      await client?.end().catch(() => undefined);
+      client = undefined;
       lostLockAt = performance.now();
-      missedSince ??= lostLockAt;
-      if (client) {
-        // Back at once, before another finds the lock free.
-        await client.end().catch(() => undefined);
-        client = undefined;
+      if (missedSince === undefined) {
+        // Back at once, before another finds the lock free; who then fails again waits between tries.
+        missedSince = lostLockAt;
         continue;
       }
       // Our lease has run out by now, whoever may be to blame: what we hold may be somebody else's.
-      if (performance.now() - missedSince > data.leaseMs) {
+      if (lostLockAt - missedSince > data.leaseMs) {
         report({ kind: "lost", reason: "the database could not be reached for longer than the lease" });
         break;
       }

@@ -109,3 +109,15 @@ test(
     wire.notifications = "pass";
   },
 );
+
+test("a beat that fails each time rests between its tries", async () => {
+  await withQuiet({ worked: declare("failing").worked }, async () => {
+    const client = await kit.platform.database.dedicatedClient();
+    const rename = (from: string, to: string) =>
+      client.query(`alter table ${kit.schema}.process rename column ${from} to ${to}`);
+    await rename("heartbeat_at", "away");
+    expect(await countFor(2)).toBeLessThan(100);
+    await rename("away", "heartbeat_at");
+    await client.end();
+  });
+});

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
-import { runBurst } from "./burst.ts";
+import { askRows, burst, runBurst } from "./burst.ts";
 
 let kit: TestPlatform;
 beforeAll(async () => void (kit = await testPlatform()));
@@ -74,4 +74,63 @@ test("a text that comes first without a name and then with one is not taken for 
     await runBurst(client, [{ name, text: insert, values: [3] }]);
     await client.query({ name, text: insert, values: [4] });
     expect(await rows(client)).toEqual([1, 2, 3, 4]);
+  }));
+
+test("what is sent again and again answers with its columns each time, rows or none, and after a failure", () =>
+  withTable(async (client) => {
+    const read = {
+      name: "burst_test_three",
+      text: "select i, i / $1::int as part from pg_temp.t order by i",
+    };
+    const ask = (by: number) => burst(client, [{ ...read, values: [by], rows: {} }]);
+    const names = ({ results: [result] }: Awaited<ReturnType<typeof ask>>) =>
+      result!.fields.map(({ name }) => name);
+    expect(names(await ask(1))).toEqual(["i", "part"]);
+    expect(names(await ask(1))).toEqual(["i", "part"]);
+    await client.query("insert into pg_temp.t values (4), (6)");
+    const [failed, behind, last] = await Promise.all([ask(0), ask(2), ask(3)]);
+    expect(failed.failure?.cause).toMatchObject({ code: "22012" });
+    expect(behind.results[0]!.rows).toEqual([
+      { i: 4, part: 2 },
+      { i: 6, part: 3 },
+    ]);
+    expect(last.results[0]!.rows).toEqual([
+      { i: 4, part: 1 },
+      { i: 6, part: 2 },
+    ]);
+    expect(await askRows(client, { ...read, values: [6] })).toEqual([
+      { i: 4, part: 0 },
+      { i: 6, part: 1 },
+    ]);
+  }));
+
+test("the same name gives rows where they are wanted, and none where they are not", () =>
+  withTable(async (client) => {
+    const add = { name: "burst_test_four", text: "insert into pg_temp.t values ($1) returning i" };
+    const without = await burst(client, [{ ...add, values: [1] }]);
+    const wanted = await burst(client, [
+      { ...add, values: [2], rows: {} },
+      { ...add, values: [3] },
+      { ...add, values: [4], rows: { rowMode: "array" } },
+    ]);
+    expect(without.results).toEqual([]);
+    expect(wanted.results.map(({ rows: given }) => given)).toEqual([[{ i: 2 }], [[4]]]);
+  }));
+
+test("values arrive as they were, however large, and whatever stood before them", () =>
+  withTable(async (client) => {
+    const text = "select $1::text as text, $2::bytea as bytes, $3::text as nothing";
+    for (const length of [1, 20_000, 3_000_000, 1]) {
+      const values = ["é€😀".repeat(length), Buffer.alloc(length, 7), null];
+      const [row] = (await askRows(client, { text, values })) as {
+        text: string;
+        bytes: Buffer;
+        nothing: null;
+      }[];
+      expect([row!.text === values[0], row!.bytes.equals(values[1] as Buffer), row!.nothing]).toEqual([
+        true,
+        true,
+        null,
+      ]);
+    }
   }));

@@ -3,6 +3,7 @@
 // costs both sides more than a short statement itself.
 import { createRequire } from "node:module";
 import pg from "pg";
+import { makeMessages, type Parameter } from "./messages.ts";
 
 export interface BurstStatement {
   /** Prepared under this name, once a connection; without one it is parsed, unless the one before has the same text. */
@@ -29,40 +30,54 @@ export interface BurstAnswer {
 
 /** What of the driver's connection its own queries use. */
 interface Connection {
-  readonly stream: { cork(): void; uncork(): void };
+  readonly stream: { readonly writable: boolean; write(bytes: Buffer): void };
   readonly parsedStatements: Record<string, string | undefined>;
-  parse(message: { name: string; text: string }): void;
-  bind(message: { statement: string; values: unknown[]; valueMapper: (value: unknown) => unknown }): void;
-  describe(message: { type: "P"; name: string }): void;
-  execute(message: object): void;
-  close(message: { type: "S"; name: string }): void;
-  sync(): void;
 }
 
 /** How the driver gathers rows. */
 interface Gathered extends pg.QueryResult {
-  addFields(fields: unknown[]): void;
+  addFields(fields: Fields): void;
   parseRow(fields: unknown[]): object;
   addRow(row: object): void;
   addCommandComplete(message: { text: string }): void;
 }
 
 const { prepareValue } = createRequire(import.meta.url)("pg/lib/utils") as {
-  prepareValue: (value: unknown) => unknown;
+  prepareValue: (value: unknown) => Parameter;
 };
 const Result = pg.Result as unknown as new (rowMode?: string, types?: unknown) => Gathered;
 
-const nothing: unknown[] = [];
-const portal = { type: "P", name: "" } as const;
+const messages = makeMessages();
+const asObjects: RowShape = {};
 
-// The driver takes only its own kind of query on a connection with a pipeline, and tells it the connection's types.
-const DriverQuery = pg.Query as unknown as new (text: string) => { readonly _result: { _types: unknown } };
+type Fields = unknown[];
 
-class Burst extends DriverQuery implements SentBurst {
+// The columns of what a session keeps prepared, by its name. They cannot change (the server refuses to run it then), so
+// they are asked for once: to describe eighteen columns costs both sides more than to send a row of them.
+const columnsOf = new WeakMap<Connection, Map<string, Fields>>();
+
+function columnsOn(connection: Connection): Map<string, Fields> {
+  const known = columnsOf.get(connection) ?? new Map<string, Fields>();
+  columnsOf.set(connection, known);
+  return known;
+}
+
+class Burst implements SentBurst {
+  static {
+    // The driver takes only its own kind of query on a connection with a pipeline. Nothing else of it is used, and to make
+    // one costs as much as to send a short statement.
+    Object.setPrototypeOf(Burst.prototype, pg.Query.prototype as object);
+  }
+
+  /** The driver puts the connection's types here. */
+  readonly _result: { readonly _types?: unknown } = {};
   readonly answered: Promise<BurstAnswer>;
   private readonly statements: readonly BurstStatement[];
   private readonly results: Gathered[] = [];
   private resolve!: (answer: BurstAnswer) => void;
+  /** Of those whose columns were known when they were sent. */
+  private readonly known: (Fields | undefined)[] = [];
+  private columns!: Map<string, Fields>;
   /** How many statements are done. */
   private at = 0;
   private command = "";
@@ -70,7 +85,6 @@ class Burst extends DriverQuery implements SentBurst {
   private failure: BurstAnswer["failure"];
 
   constructor(statements: readonly BurstStatement[]) {
-    super("");
     this.statements = statements;
     this.answered = new Promise((resolve) => (this.resolve = resolve));
   }
@@ -80,33 +94,38 @@ class Burst extends DriverQuery implements SentBurst {
   }
 
   submit(connection: Connection): null {
-    connection.stream.cork();
+    this.columns = columnsOn(connection);
     let at = 0;
+    let begun = 0;
     try {
-      for (; at < this.statements.length; at++) this.write(connection, at);
+      for (; at < this.statements.length; at++) {
+        begun = messages.length;
+        this.say(connection, at);
+      }
     } catch (cause) {
+      messages.cut(begun);
       this.failure = { at, cause }; // a value that cannot be sent; what stands before it runs
-    } finally {
-      connection.sync();
-      connection.stream.uncork();
     }
+    messages.sync();
+    const bytes = messages.take();
+    if (connection.stream.writable) connection.stream.write(bytes);
     return null;
   }
 
-  private write(connection: Connection, at: number): void {
+  private say(connection: Connection, at: number): void {
     const { name = "", text, values, rows } = this.statements[at]!;
+    const parameters = values ? values.map(prepareValue) : [];
     if (!this.isParsed(connection, at)) {
       // An earlier burst may have left the name behind; to close what does not exist is no error.
-      if (name !== "") connection.close({ type: "S", name });
-      connection.parse({ name, text });
+      if (name !== "") messages.close(name);
+      this.columns.delete(name);
+      messages.parse(name, text);
     }
-    connection.bind({
-      statement: name,
-      values: (values ?? nothing) as unknown[],
-      valueMapper: prepareValue,
-    });
-    if (rows) connection.describe(portal);
-    connection.execute(nothing);
+    messages.bind(name, parameters);
+    const known = rows && this.columns.get(name);
+    if (known) this.known[at] = known;
+    else if (rows) messages.describe();
+    messages.execute();
   }
 
   private isParsed({ parsedStatements }: Connection, at: number): boolean {
@@ -116,19 +135,27 @@ class Burst extends DriverQuery implements SentBurst {
     return before !== undefined && before.text === text && before.name === name;
   }
 
-  handleRowDescription({ fields }: { fields: unknown[] }): void {
-    this.gather().addFields(fields);
+  handleRowDescription({ fields }: { fields: Fields }): void {
+    this.gather(fields);
   }
 
-  private gather(): Gathered {
-    const { rowMode, types } = this.statements[this.at]?.rows ?? {};
-    return (this.gathered ??= new Result(rowMode, types ?? this._result._types));
+  /** What the rows of the statement go into. Its columns have just come, or were known, or there are none. */
+  private gather(described?: Fields): Gathered {
+    if (this.gathered) return this.gathered;
+    const { name, rows } = this.statements[this.at]!;
+    const known = this.known[this.at];
+    const fields = known ?? described ?? [];
+    if (!known && name !== undefined) this.columns.set(name, fields);
+    this.gathered = new Result(rows?.rowMode, rows?.types ?? this._result._types);
+    this.gathered.addFields(fields);
+    return this.gathered;
   }
 
   handleDataRow({ fields }: { fields: unknown[] }): void {
-    if (!this.gathered || this.failure) return;
+    if (this.failure || !this.statements[this.at]?.rows) return;
     try {
-      this.gathered.addRow(this.gathered.parseRow(fields));
+      const gathered = this.gather();
+      gathered.addRow(gathered.parseRow(fields));
     } catch (cause) {
       this.failure = { at: this.at, cause }; // a type's own parser threw
     }
@@ -197,4 +224,14 @@ export async function runBurst(
   const { command, failure } = await burst(client, statements);
   if (failure) throw failure.cause;
   return command;
+}
+
+/** One statement; answers its rows. */
+export async function askRows(
+  client: pg.ClientBase,
+  statement: Omit<BurstStatement, "rows">,
+): Promise<unknown[]> {
+  const { results, failure } = await burst(client, [{ ...statement, rows: asObjects }]);
+  if (failure) throw failure.cause;
+  return results[0]!.rows;
 }

@@ -3,6 +3,7 @@
 // because the next transaction may run on another server session.
 import { createHash } from "node:crypto";
 import pg from "pg";
+import { askRows } from "./burst.ts";
 import type { Queryable, Row, Sql, Statement, Tx } from "./contract.ts";
 import { pgErrors } from "./contract.ts";
 import { isConnectionLost, toCoded } from "./faults.ts";
@@ -189,14 +190,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     return known;
   }
 
-  const runOn = async <R extends Row>(
-    client: Pick<pg.ClientBase, "query">,
-    wanted: Statement,
-    values: readonly unknown[],
-  ) => {
-    const { rows } = await client.query({ ...prepare(wanted), values: values as unknown[] });
-    return rows as R[];
-  };
+  const runOn = async <R extends Row>(client: pg.PoolClient, wanted: Statement, values: readonly unknown[]) =>
+    (await askRows(client, { ...prepare(wanted), values })) as R[];
 
   return {
     url: options.url,
@@ -207,12 +202,23 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     onConnectionLost: (handler) => void lostHandlers.push(handler),
     prepare,
     names: pooled ? nameless : makeNames(),
-    async run<R extends Row>(wanted: Statement, values: readonly unknown[] = []) {
-      try {
-        return await runOn<R>(engine as unknown as pg.ClientBase, wanted, values);
-      } catch (cause) {
-        throw toCoded(cause);
-      }
+    run<R extends Row>(wanted: Statement, values: readonly unknown[] = []) {
+      const asked = { ...prepare(wanted), values };
+      return new Promise<R[]>((resolve, reject) =>
+        engine.connect((refused, client) => {
+          if (!client) return reject(toCoded(refused));
+          askRows(client, asked).then(
+            (rows) => {
+              client.release();
+              resolve(rows as R[]);
+            },
+            (cause: unknown) => {
+              client.release(true);
+              reject(toCoded(cause));
+            },
+          );
+        }),
+      );
     },
     async transaction<T>(work: (tx: Tx) => Promise<T>) {
       const client = await engine.connect().catch((cause) => {

@@ -6,11 +6,10 @@ import { dueAgendum, type Agendum } from "./engine/agenda.ts";
 import { choreDue, claimChore, registerChore } from "./engine/chore.ts";
 import { makeClosing, type Closing } from "./engine/closing.ts";
 import { watchMemory } from "./engine/process/memory/watch.ts";
-import { startPresence } from "./engine/process/presence.ts";
+import { makePresence, type Presence } from "./engine/process/presence.ts";
 import { makeDueClock } from "./engine/due.ts";
 import { endDuties } from "./engine/duty.ts";
 import { makeCompany, type Company } from "./engine/process/company.ts";
-import { makeStanding } from "./engine/process/standing.ts";
 import { makeSlots, type SlotTable } from "./engine/process/slots.ts";
 import { makeTargets, type Targets } from "./engine/target.ts";
 import { makeWaker, type Waker } from "./engine/wake.ts";
@@ -280,15 +279,12 @@ interface Place extends Pick<Parts, "database" | "log" | "slots"> {
 }
 
 /** This process among the others: what it tells them, and what it does when one of them dies. */
-function makePlace({ database, slots, log, rooms, agenda, name }: Place): ReturnType<typeof makeStanding> {
+function makePlace({ rooms, ...place }: Place): Presence {
   const { onDead, worker } = rooms;
-  const standing = makeStanding(
-    (onLost) => startPresence({ database, name, slots, agenda, releaseText, refreshText, onDead, onLost }),
-    log,
-  );
-  standing.onLost(worker.calls.abandon);
-  standing.onLost(worker.own.abandon);
-  return standing;
+  const presence = makePresence({ ...place, releaseText, refreshText, onDead });
+  presence.onLost(worker.calls.abandon);
+  presence.onLost(worker.own.abandon);
+  return presence;
 }
 
 type Servants = Omit<Parts, "slots" | "company"> & Pick<Platform, "targets" | "queues" | "workflows">;
@@ -332,15 +328,15 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
   const waker = makeWaker();
   const slots = makeSlots();
   const [notifier, company] = [makeNotifier(database), makeCompany()];
-  const processId = () => standing.processId();
+  const processId = () => presence.processId();
   const rooms = makeRooms({ database, waker, notifier, company, log, processId, slots });
   const { context, queues, workflows, worker } = rooms;
   const ledger = startLedger({ database, waker, log, announce: addAll });
   const agenda = [company.agendum, ...rooms.agenda, ...ledger.agenda];
-  const standing = makePlace({ database, slots, log, rooms, agenda, name: options.name ?? "tuntas" });
-  for (const part of [notifier, standing, rooms, ledger]) closing.add(part.close);
+  const presence = makePlace({ database, slots, log, rooms, agenda, name: options.name ?? "tuntas" });
+  for (const part of [notifier, presence, rooms, ledger]) closing.add(part.close);
   closing.add(watchMemory({ log }).close);
-  await standing.begin();
+  await presence.begin();
   await worker.open();
   const targets = bindRooms({ database, ...rooms });
   const watch = startWatch({
@@ -374,7 +370,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     slots,
     log,
     processId,
-    onLost: standing.onLost,
+    onLost: presence.onLost,
     close: closing.close,
   };
 }

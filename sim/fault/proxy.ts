@@ -84,12 +84,17 @@ interface Line {
   /** What the server gets when the client is gone. */
   readonly late: Buffer[];
   /** Answers to a client that shall perhaps not hear them. */
-  withheld: Buffer[];
+  readonly withheld: Buffer[];
 }
 
 function destroy({ client, server }: Line): void {
   client.destroy();
   server.destroy();
+}
+
+/** One write for all: each would wake the other side. */
+function pass(messages: readonly Buffer[], to: Socket): void {
+  if (messages.length > 0) to.write(messages.length === 1 ? messages[0]! : Buffer.concat(messages));
 }
 
 /** Changes something by itself, or ends a transaction. Of prepared statements any may: some call functions that do. */
@@ -198,6 +203,7 @@ class FaultyWire {
   }
 
   private forward(line: Line, messages: readonly Buffer[]): void {
+    const onward: Buffer[] = [];
     for (const message of messages) {
       const text = textOf(line, message);
       if (text !== undefined && this.pending?.strikes(text, message)) {
@@ -205,10 +211,14 @@ class FaultyWire {
         this.pending.struck();
         this.pending = undefined;
       }
-      if (line.cut === "before commit") return destroy(line);
+      if (line.cut === "before commit") {
+        pass(onward, line.server);
+        return destroy(line);
+      }
       if (line.cut === "late commit") this.keep(line, message);
-      else line.server.write(message);
+      else onward.push(message);
     }
+    pass(onward, line.server);
   }
 
   private keep(line: Line, message: Buffer): void {
@@ -219,28 +229,24 @@ class FaultyWire {
   }
 
   private backward(line: Line, messages: readonly Buffer[]): void {
+    const onward: Buffer[] = [];
     for (const message of messages) {
-      if (message[0] === readyForQuery && message[5] === idle) this.ended++;
+      const ends = message[0] === readyForQuery;
+      if (ends && message[5] === idle) this.ended++;
       if (line.cut === "after commit") {
-        if (this.withhold(line, message)) return;
+        line.withheld.push(message);
+        // Outside a transaction all that was asked is committed; inside it nothing is.
+        if (ends && message[5] === idle) {
+          pass(onward, line.client);
+          return destroy(line);
+        }
+        if (ends) onward.push(...line.withheld.splice(0));
         continue;
       }
       const times = message[0] === notification ? { pass: 1, lost: 0, doubled: 2 }[this.notifications] : 1;
-      for (let n = 0; n < times; n++) line.client.write(message);
+      for (let n = 0; n < times; n++) onward.push(message);
     }
-  }
-
-  /** Answers true where the line was cut: outside a transaction all that was asked is committed, inside it nothing is. */
-  private withhold(line: Line, message: Buffer): boolean {
-    line.withheld.push(message);
-    if (message[0] !== readyForQuery) return false;
-    if (message[5] === idle) {
-      destroy(line);
-      return true;
-    }
-    line.client.write(Buffer.concat(line.withheld));
-    line.withheld = [];
-    return false;
+    pass(onward, line.client);
   }
 }
 

@@ -52,11 +52,9 @@ export async function testPlatform(options: TestPlatformOptions = {}): Promise<T
     another,
     async advance(ms) {
       aheadMs += ms;
-      await onServer(
-        platform,
-        `create or replace function ${schema}.now() returns timestamptz language sql stable parallel safe
-        as $$ select pg_catalog.now() + interval '${aheadMs} milliseconds' $$`,
-      );
+      const clock = `create or replace function ${schema}.now() returns timestamptz language sql stable parallel safe
+        as $$ select pg_catalog.now() + interval '${aheadMs} milliseconds' $$`;
+      await platform.database.transaction(({ client }) => client.query(clock));
       for (const each of opened) {
         await each.context.due.sweep();
         await each.workflows.sweepDue();
@@ -83,11 +81,5 @@ async function dropSchema(databaseUrl: string, schema: string): Promise<void> {
     await client.query(endHolders, [schema]);
     await drop();
   });
-  await client.end();
-}
-
-async function onServer(platform: Platform, text: string): Promise<void> {
-  const client = await platform.database.dedicatedClient();
-  await client.query(text);
   await client.end();
 }

@@ -25,10 +25,11 @@ export function makeBreaker({ failures, trialMs, trialMaxMs }: BreakerOptions = 
     breaker: new ConsecutiveBreaker(failures),
     halfOpenAfter: new ExponentialBackoff({ initialDelay: trialMs, maxDelay: trialMaxMs }),
   });
+  // By the policy's own clock, so that what is admitted is not refused for a part of a millisecond.
   let openedAt = 0;
   let trials = 0;
   policy.onBreak(() => {
-    openedAt = performance.now();
+    openedAt = Date.now();
     trials++;
   });
   policy.onReset(() => (trials = 0));
@@ -37,7 +38,7 @@ export function makeBreaker({ failures, trialMs, trialMaxMs }: BreakerOptions = 
     admits() {
       if (policy.state === CircuitState.Closed) return Infinity;
       const waitMs = Math.min(trialMaxMs, trialMs * 2 ** (trials - 1));
-      return performance.now() - openedAt >= waitMs ? 1 : 0;
+      return Date.now() - openedAt >= waitMs ? 1 : 0;
     },
   };
 }

@@ -2,9 +2,10 @@
 // It beats for the process, asks what the rooms want to know, and looks for the dead, all in one statement a second.
 // For an event loop that is blocked it gives back what that loop will not get to.
 import { parentPort, workerData } from "node:worker_threads";
+import "./navigator.ts";
 import pg from "pg";
-import type { HeartbeatData, HeartbeatOrder, HeartbeatReport } from "./presence.ts";
 import { readPulse, reclaimStuck, viewSlots, type Stuck } from "./slots.ts";
+import type { HeartbeatData, HeartbeatOrder, HeartbeatReport } from "./thread.ts";
 
 const data = workerData as HeartbeatData;
 const port = parentPort!;
@@ -46,17 +47,24 @@ async function connect(onCut: () => void): Promise<pg.Client> {
     keepAlive: true,
     connectionTimeoutMillis: 5000,
     query_timeout: 10_000,
+    // The beat is the longest statement that there is: planned anew for its first five times, as is the default, they
+    // cost more than the next hundred.
+    ...(!data.pooled && { options: "-c plan_cache_mode=force_generic_plan" }),
   });
   client.on("error", onCut);
   await client.connect();
-  if (data.pooled) return client;
+  return client;
+}
+
+/** Takes the lock that tells of this process's death, and lets go of that of whom it was before. */
+async function takeLock(client: pg.Client, processId: string): Promise<void> {
+  await client.query("select pg_advisory_unlock_all()");
   // A process that starts may meet a checker that tries the lock at this moment; the checker lets go at its commit.
-  await client.query(`select pg_advisory_lock(${lockName})`, [data.processId]);
+  await client.query(`select pg_advisory_lock(${lockName})`, [processId]);
   await client.query(
     inSchema(`update tuntas.process set lock_key = ${lockName.replace("$1", "id::text")} where id = $1`),
-    [data.processId],
+    [processId],
   );
-  return client;
 }
 
 interface Released {
@@ -68,7 +76,10 @@ interface Released {
 const byQueueAndGroup = (a: Released, b: Released): number =>
   a.queueId - b.queueId || (a.groupId! < b.groupId! ? -1 : 1);
 
-/** When this process last lost its own lock. */
+/** Whom the thread beats for; undefined before it is told, and after a loss. */
+let self: string | undefined;
+
+/** When it last lost its own lock. */
 let lostLockAt = -Infinity;
 
 let pulseSeen = readPulse(slots);
@@ -111,73 +122,98 @@ function releaseValues(stuck: readonly Stuck[]): unknown[] {
   ];
 }
 
-async function round(client: pg.Client): Promise<boolean> {
+function lose(reason: string): void {
+  self = undefined;
+  owed = [];
+  report({ kind: "lost", reason });
+}
+
+async function round(client: pg.Client, processId: string): Promise<void> {
   const { rows } = await client.query({
     text: beatText,
-    values: [data.processId, data.leaseMs / 1000, performance.now() - lostLockAt > graceMs, ...given],
+    values: [processId, data.leaseMs / 1000, performance.now() - lostLockAt > graceMs, ...given],
     ...(!data.pooled && { name: "tuntas_beat" }),
     rowMode: "array",
   });
   const [alive, dead, ...answers] = rows[0] as unknown as [number, string[], ...unknown[]];
-  if (alive === 0) {
-    report({ kind: "lost", reason: "another process took this one for dead" });
-    return false;
-  }
+  if (alive === 0) return lose("another process took this one for dead");
   report({ kind: "beat", dead, answers });
   await rescue(client);
-  return true;
+}
+
+/** A rest that an order cuts short: a timer that is left at the end keeps the thread, and the process that waits for it. */
+function makeRest() {
+  let over: (() => void) | undefined;
+  return {
+    cut: () => over?.(),
+    take: (ms?: number) =>
+      new Promise<void>((resolve) => {
+        const timer = ms === undefined ? undefined : setTimeout(resolve, ms);
+        over = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      }),
+  };
+}
+
+const rest = makeRest();
+let closing = false;
+let client: pg.Client | undefined;
+/** Whose lock the connection holds. */
+let locked: string | undefined;
+let missedSince: number | undefined;
+
+async function beat(processId: string): Promise<void> {
+  client ??= await connect(rest.cut);
+  if (locked !== processId) {
+    if (!data.pooled) await takeLock(client, processId);
+    locked = processId;
+    report({ kind: "ready" });
+  }
+  await round(client, processId);
+}
+
+/** Answers how long to rest before the next try. */
+async function miss(): Promise<number> {
+  await client?.end().catch(() => undefined);
+  client = locked = undefined;
+  lostLockAt = performance.now();
+  // Back at once, before another finds the lock free; who then fails again waits between tries.
+  const restMs = missedSince === undefined ? 0 : 250;
+  missedSince ??= lostLockAt;
+  // Our lease has run out by now, whoever may be to blame: what we hold may be somebody else's.
+  if (lostLockAt - missedSince > data.leaseMs)
+    lose("the database could not be reached for longer than the lease");
+  return restMs;
 }
 
 async function main(): Promise<void> {
-  let client: pg.Client | undefined;
-  let closing = false;
-  let sleepDone: (() => void) | undefined;
-  // Cut short at the end: a timer that is left keeps the thread, and the process that waits for it.
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      sleepDone = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  let missedSince: number | undefined;
-  port.on("message", (order: HeartbeatOrder) => {
-    if (order.kind === "give") given = order.given;
-    else {
-      closing = true;
-      sleepDone?.();
-    }
-  });
   while (!closing) {
-    try {
-      if (!client) {
-        client = await connect(() => sleepDone?.());
-        report({ kind: "ready" });
-      }
-      if (!(await round(client))) break;
+    if (self === undefined) {
       missedSince = undefined;
-    } catch {
-      await client?.end().catch(() => undefined);
-      client = undefined;
-      lostLockAt = performance.now();
-      if (missedSince === undefined) {
-        // Back at once, before another finds the lock free; who then fails again waits between tries.
-        missedSince = lostLockAt;
-        continue;
-      }
-      // Our lease has run out by now, whoever may be to blame: what we hold may be somebody else's.
-      if (lostLockAt - missedSince > data.leaseMs) {
-        report({ kind: "lost", reason: "the database could not be reached for longer than the lease" });
-        break;
-      }
+      await rest.take();
+      continue;
     }
     // A little jitter, so that many processes do not beat in step; never more than one beat an interval.
-    const pauseMs = client ? data.intervalMs * (1 + Math.random() * 0.2) : 250;
-    if (!closing) await pause(pauseMs);
+    let restMs = data.intervalMs * (1 + Math.random() * 0.2);
+    try {
+      await beat(self);
+      missedSince = undefined;
+    } catch {
+      restMs = await miss();
+    }
+    if (!closing && self !== undefined && restMs > 0) await rest.take(restMs);
   }
   await client?.end().catch(() => undefined);
   port.close();
 }
+
+port.on("message", (order: HeartbeatOrder) => {
+  if (order.kind === "give") return void (given = order.given);
+  if (order.kind === "be") self = order.processId;
+  else closing = true;
+  rest.cut();
+});
 
 void main();

@@ -33,12 +33,12 @@ async function connect(url: URL): Promise<pg.Client> {
 const codeOf = (page: string): string => blocksOf(pathToFileURL(join(root, page)), "ts").join("\n");
 const example = codeOf("README.md");
 
-test("the README's example, the lesson's and those of the workflow recipes compile", () => {
+test("the README's example, the lessons' and those of the workflow recipes compile", () => {
   const recipes = ["backfill", "builder", "calls", "callbacks", "distributed-map"].map(
     (name) => `docs/recipes/${name}.md`,
   );
   mkdirSync(scratch, { recursive: true });
-  const paths = ["README.md", "docs/learn/workflows.md", ...recipes].map((page) => {
+  const paths = ["README.md", "docs/learn/queues.md", "docs/learn/workflows.md", ...recipes].map((page) => {
     const path = join(scratch, `${basename(page, ".md")}.ts`);
     writeFileSync(path, codeOf(page));
     return path;

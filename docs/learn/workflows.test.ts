@@ -1,58 +1,31 @@
-// The lesson, as a newcomer follows it: its files in an empty folder, its commands in its order, on the built package.
-import { execFile, spawn, type ChildProcess } from "node:child_process";
+// The lesson on workflows, as a newcomer follows it.
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toSvg } from "tuntas/asl/drawing";
 import { testWorkflow } from "tuntas/testing";
-import { blocksOf, openKitchen, type Kitchen } from "../recipes/kitchen.fixture.ts";
+import { blocksOf, type Kitchen } from "../recipes/kitchen.fixture.ts";
+import { openLesson, type Lesson } from "./lesson.fixture.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const command = join(root, "lib", "bin", "tuntas.mjs");
 const blocks = (language: string): string[] => blocksOf(new URL("workflows.md", import.meta.url), language);
 const [, graph, tried, run, starting, killed, large, approving, breaking, mending, declared] = blocks("sh");
 
-let kitchen: Kitchen;
+let lesson: Lesson;
 let folder: string;
 let client: Kitchen["client"];
-const environment = { ...process.env, TUNTAS_PORT: "0" };
+let shell: Lesson["shell"];
+const develop = () => lesson.develop(run!);
 
 beforeAll(async () => {
-  kitchen = await openKitchen("lesson");
-  ({ folder, client } = kitchen);
-  Object.assign(environment, { DATABASE_URL: kitchen.url });
+  lesson = await openLesson();
+  ({ folder, client, shell } = lesson);
   // The wait is there so that a person can kill it; what is killed here is killed at once.
   writeFileSync(join(folder, "refund.asl.yaml"), blocks("yaml")[0]!.replace("Seconds: 15", "Seconds: 5"));
   writeFileSync(join(folder, "app.mjs"), blocks("js")[0]!);
 });
-afterAll(() => kitchen.close());
-
-/** The block in a shell of its own, in which npx runs what was built. */
-async function shell(block: string): Promise<string> {
-  const npx = `npx() { shift; ${JSON.stringify(process.execPath)} ${JSON.stringify(command)} "$@"; }`;
-  const options = { cwd: folder, env: environment };
-  const ran = promisify(execFile)("bash", ["-ec", `${npx}\n${block}`], options);
-  return (
-    await ran.catch((cause: Error & { stdout?: string }) => {
-      throw new Error(`${cause.message}\n${cause.stdout}`);
-    })
-  ).stdout;
-}
-
-/** What the block of `dev` runs, without a watcher in between, so that it can be killed whole. */
-async function develop(): Promise<ChildProcess> {
-  const given = run!.trim().split(" ").slice(2);
-  const child = spawn(process.execPath, [command, ...given, "--once"], { cwd: folder, env: environment });
-  child.stderr.resume();
-  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false }))
-    if (String(chunk).includes("http://")) break;
-  child.stdout.resume();
-  return child;
-}
+afterAll(() => lesson.close());
 
 const statusOf = async (execution: string): Promise<string | undefined> =>
   (await client.query("select status from tuntas.execution where name = $1", [execution])).rows[0]?.status;

@@ -85,10 +85,14 @@ const claim = statement(
      select $1, max(turn) from picked where group_id is not null having max(turn) is not null
      on conflict (queue_id) do update set turn = excluded.turn where f.turn < excluded.turn
    )
-   select ${body}, $1::int as "queueId", s.id, s.fence, s.turn, s.receives + 1 as receives,
-     ${ms("s.sent_at")} as "sentAtMs", ${ms("coalesce(s.first_received_at, tuntas.now())")} as "firstReceivedAtMs",
-     s.group_id as "groupId", s.source_queue_id as "sourceQueueId", s.bundled,
-     case when s.expired then 'expired' when s.dead then 'dead' end as fate, s.dead_letter_id as "deadLetterId"
+   select m.message_id as "messageId", m.body, m.sender, s.id, s.fence, ${ms("s.sent_at")} as "sentAtMs",
+     ${ms("coalesce(s.first_received_at, tuntas.now())")} as "firstReceivedAtMs",
+     case when s.receives > 0 or s.turn > 0 or s.group_id is not null or s.source_queue_id is not null or s.expired or s.dead
+         or m.attributes is not null or m.trace_header is not null or m.deduplication_id is not null
+       then json_build_object('turn', s.turn::text, 'receives', s.receives + 1, 'attributes', m.attributes,
+         'traceHeader', m.trace_header, 'deduplicationId', m.deduplication_id, 'groupId', s.group_id,
+         'sourceQueueId', s.source_queue_id, 'bundled', s.bundled,
+         'fate', case when s.expired then 'expired' when s.dead then 'dead' end, 'deadLetterId', s.dead_letter_id) end as more
    from sorted s cross join lateral (select * from tuntas.message m where m.id = s.id offset 0) m`,
 );
 
@@ -97,6 +101,42 @@ type Picked = HeldMessage & {
   readonly fate: "dead" | "expired" | null;
   readonly deadLetterId: number | null;
 };
+
+/** What most messages do not differ in. */
+type More = Pick<
+  Picked,
+  | "turn"
+  | "receives"
+  | "attributes"
+  | "traceHeader"
+  | "deduplicationId"
+  | "groupId"
+  | "sourceQueueId"
+  | "bundled"
+  | "fate"
+  | "deadLetterId"
+>;
+
+/** As the statement answers; each column that a row need not have saves both sides a tenth of a microsecond. */
+type Sent = Omit<Picked, keyof More | "queueId"> & { readonly more: More | null };
+
+const usual: Omit<More, "bundled"> = {
+  turn: "0",
+  receives: 1,
+  attributes: null,
+  traceHeader: null,
+  deduplicationId: null,
+  groupId: null,
+  sourceQueueId: null,
+  fate: null,
+  deadLetterId: null,
+};
+
+function unpack(sent: Sent, { queueId, bundled = false }: ClaimRequest): Picked {
+  const { messageId, body, sender, id, fence, sentAtMs, firstReceivedAtMs, more } = sent;
+  const own = { queueId, id, fence, messageId, body, sender, sentAtMs, firstReceivedAtMs };
+  return more ? { ...own, ...more } : { ...own, ...usual, bundled };
+}
 
 function sortOut(rows: readonly Picked[]): Claimed {
   const count = (fate: Picked["fate"]) => rows.filter((row) => row.fate === fate).length;
@@ -119,7 +159,8 @@ export async function claimMessages(sql: Pick<Sql, "run">, request: ClaimRequest
   const { queueId, count, ownerId, visibilitySeconds, from, bundled = false } = request;
   const values = [queueId, count, ownerId, visibilitySeconds, from.turn, from.id, bundled];
   // They come as they lie on disk, which is nearly their order.
-  const rows = (await sql.run<Picked>(claim, values)).toSorted(inOrder);
+  const sent = await sql.run<Sent>(claim, values);
+  const rows = sent.map((row) => unpack(row, request)).toSorted(inOrder);
   const expired = rows.filter((row) => row.fate === "expired");
   if (expired.length > 0) await sql.run(forgetFailures, [expired.map((row) => row.id)]);
   return sortOut(rows);

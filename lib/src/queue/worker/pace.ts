@@ -13,17 +13,24 @@ export interface Pace {
 const busyMs = 100;
 const aheadMax = 1000;
 
-export function makePace(concurrency: number, capped: boolean): Pace {
-  let claimedAt = performance.now();
+export function makePace(
+  concurrency: number,
+  capped: boolean,
+  now: () => number = () => performance.now(),
+): Pace {
+  let claimedAt = now();
   let ended = 0;
   let ahead = concurrency;
   return {
     ended: () => void ended++,
     target() {
       if (capped) return concurrency;
-      const perMs = ended / Math.max(1, performance.now() - claimedAt);
+      const sinceMs = now() - claimedAt;
+      // Two claims that are asked for together have one pace.
+      if (sinceMs < 1) return concurrency + ahead;
+      const perMs = ended / sinceMs;
       ahead = Math.min(aheadMax, Math.max(concurrency, Math.ceil(Math.max(perMs * busyMs, ahead / 2))));
-      claimedAt = performance.now();
+      claimedAt = now();
       ended = 0;
       return concurrency + ahead;
     },

@@ -47,6 +47,8 @@ export interface Runner {
 
 export const concurrencyDefault = 16;
 const claimMax = 500;
+// While the messages of one claim are handled the database has the next to do: one at a time drained 0.9 times as fast.
+const claimsMax = 2;
 // A notification wakes it, or the heartbeat, which looks once a second; after a claim that failed nobody might.
 const [idleMs, afterErrorMs] = [60_000, 1000];
 
@@ -77,7 +79,10 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   let arriving = 0;
   let settling = 0;
   let losses = 0;
-  let roomBell: (() => void) | undefined;
+  let claims = 0;
+  /** How long to wait for the bell before the next claim. */
+  let restMs = 0;
+  let changed: (() => void) | undefined;
   let loop: Promise<void> | undefined;
   const idlers: (() => void)[] = [];
 
@@ -106,34 +111,44 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     return claimed.messages;
   }
 
-  /** One round: claims what there is room for; answers whether as many came, so that there may be more. */
-  async function tick(): Promise<boolean> {
-    const count = Math.min(claimMax, pace.target() - held());
-    if (count <= 0) return false;
-    const messages = await claimSome(count);
-    arriving += messages.length;
-    // Not awaited: the next claim is on its way while these are parsed.
-    void accept(messages);
-    return messages.length === count;
+  /** How many messages the next claim asks for; none where enough are held or on their way. */
+  function wanted(): number {
+    if (held() >= concurrency && !pace.isLow(held())) return 0;
+    return Math.max(0, Math.min(claimMax, pace.target() - held()));
   }
 
-  const room = () => new Promise<void>((resolve) => (roomBell = resolve));
+  async function claimNext(count: number): Promise<void> {
+    claims++;
+    arriving += count;
+    const messages = await claimSome(count).catch((cause: unknown) => {
+      log.warn({ cause, queue: queue.name }, "could not claim; will try again");
+      // It may have taken place all the same.
+      context.trouble();
+    });
+    claims--;
+    arriving -= count - (messages?.length ?? 0);
+    if (!messages) restMs = afterErrorMs;
+    else if (messages.length === count) restMs = 0;
+    // Fewer than asked for is all that there was: what comes now rings.
+    else restMs ||= idleMs;
+    changed?.();
+    if (messages) void accept(messages);
+  }
+
+  const change = () => new Promise<void>((resolve) => (changed = resolve));
+
+  async function rest(): Promise<void> {
+    await bell.wait(restMs);
+    restMs = 0;
+  }
 
   async function claimLoop(): Promise<void> {
     while (!stopping) {
-      if (held() >= concurrency && !pace.isLow(held())) {
-        await room();
-        continue;
-      }
-      const more = await tick().catch((cause: unknown) => {
-        log.warn({ cause, queue: queue.name }, "could not claim; will try again");
-        // It may have taken place all the same.
-        context.trouble();
-        return undefined;
-      });
-      // Fewer than asked for is all that there was: what comes now rings.
-      if (more !== true && !stopping) await bell.wait(more === false ? idleMs : afterErrorMs);
+      const count = restMs === 0 && claims < claimsMax ? wanted() : 0;
+      if (count > 0) void claimNext(count);
+      else await (restMs > 0 && claims === 0 ? rest() : change());
     }
+    while (claims > 0) await change();
   }
 
   // ---- from held to running
@@ -160,7 +175,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
 
   function pump(): void {
     while (running.size < concurrency && buffer.length > 0 && !stopping) begin(buffer.shift()!);
-    if (pace.isLow(held())) roomBell?.();
+    if (pace.isLow(held())) changed?.();
     if (isDrained()) for (const resolve of idlers.splice(0)) resolve();
   }
 
@@ -218,7 +233,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     },
     async stopClaiming() {
       stopping = true;
-      roomBell?.();
+      changed?.();
       context.waker.wake(readyKey(queue.id));
       await loop;
       bell.close();

@@ -146,14 +146,15 @@ async function openDrainers({ server, platform }, workers) {
 }
 
 const sum = (numbers) => numbers.reduce((total, n) => total + n, 0);
-const warmUp = 5000;
+// Each process: what it compiles in its first second is a quarter of a second of its processor.
+const warmUp = 10_000;
 
 /** Some worker processes drain from a queue in which `count` lie; what each of up to `messages` costs. */
 const draining = (workers, count) =>
   onFresh(async (world) => {
     const drainers = await openDrainers(world, workers);
-    await fill(world, warmUp);
-    await drainers.drain(warmUp);
+    await fill(world, warmUp * workers);
+    await drainers.drain(warmUp * workers);
     await fill(world, count);
     const drained = Math.min(messages, count);
     const before = drainers.cpuSeconds();

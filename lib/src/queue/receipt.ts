@@ -14,16 +14,17 @@ function check(text: string): string {
 }
 
 export function encodeReceipt({ queueId, id, fence, turn }: Receipt): string {
-  const text = [version, queueId, id, fence, turn].join(".");
-  return Buffer.from(`${text}.${check(text)}`).toString("base64url");
+  const text = `${version}.${queueId}.${id}.${fence}.${turn}`;
+  return Buffer.from(`${text}.${check(text)}`, "latin1").toString("base64url");
 }
+
+const form = /^(\d+)\.(\d{1,19})\.(\d{1,19})\.(\d{1,19})\.(\d{1,19})\.([^.]*)$/;
 
 /** The claim that the handle stands for, or undefined where no server of ours issued it. */
 export function decodeReceipt(handle: string): Receipt | undefined {
   if (handle.length > handleMax) return undefined;
-  const parts = Buffer.from(handle, "base64url").toString("latin1").split(".");
-  if (parts.length !== 6 || parts[0] !== version) return undefined;
-  if (!parts.slice(1, 5).every((part) => /^\d{1,19}$/.test(part))) return undefined;
-  if (check(parts.slice(0, 5).join(".")) !== parts[5]) return undefined;
-  return { queueId: Number(parts[1]), id: parts[2]!, fence: parts[3]!, turn: parts[4]! };
+  const text = Buffer.from(handle, "base64url").toString("latin1");
+  const [, of, queueId, id, fence, turn, sum] = form.exec(text) ?? [];
+  if (of !== version || check(text.slice(0, -1 - sum!.length)) !== sum) return undefined;
+  return { queueId: Number(queueId), id: id!, fence: fence!, turn: turn! };
 }

@@ -138,7 +138,7 @@ const stepOrRaise = statement(
   `with moved as (
      update tuntas.execution_state set seq = $2::int + 1, state = $3 where execution_id = $1::bigint and seq = $2::int returning 1
    ) insert into tuntas.execution_history (execution_id, seq, events, visit)
-     values ($1::bigint, $2::int + 1 / (select count(*)::int from moved), $4, $5)`,
+     values ($1::bigint, $2::int + 1 / coalesce((select 1 from moved), 0), $4, $5)`,
 );
 const itsEffects = statement(
   `with moved as (select $1::bigint as id, $2::json as effects), ${began}, ${over} select`,

@@ -861,6 +861,86 @@ create table tuntas.series_point (
   constraint series_point_pkey PRIMARY KEY (series_id, width_seconds, at)
 ) with (autovacuum_vacuum_scale_factor=0.1, fillfactor=80);
 
+-- control: Long-running services: where they run, and how many instances there are to be.
+create table tuntas.service (
+  name text not null,
+  host text not null,
+  desired integer not null,
+  active boolean default true not null,
+  deployment_id bigint,
+  scaled_at timestamp with time zone,
+  constraint service_pkey PRIMARY KEY (name),
+  constraint service_desired_check CHECK ((desired >= 0))
+);
+
+-- control: Roll-outs of revisions, and how each ended.
+create table tuntas.service_deployment (
+  id bigint generated always as identity not null,
+  service text not null,
+  revision integer not null,
+  state text not null,
+  rollback_of bigint,
+  failures integer default 0 not null,
+  failed_at timestamp with time zone,
+  actor text not null,
+  reason text,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint service_deployment_pkey PRIMARY KEY (id),
+  constraint service_deployment_service_fkey FOREIGN KEY (service) REFERENCES tuntas.service(name) ON DELETE CASCADE,
+  constraint service_deployment_state_check CHECK ((state = ANY (ARRAY['in_progress'::text, 'completed'::text, 'failed'::text, 'superseded'::text])))
+);
+
+-- observability: The log of each service: batches, health, stops, roll-outs and their ends.
+create table tuntas.service_event (
+  id bigint generated always as identity not null,
+  service text not null,
+  deployment_id bigint,
+  instance_id bigint,
+  at timestamp with time zone not null,
+  event text not null,
+  detail text not null,
+  constraint service_event_pkey PRIMARY KEY (id),
+  constraint service_event_service_fkey FOREIGN KEY (service) REFERENCES tuntas.service(name) ON DELETE CASCADE
+);
+
+-- control: Processes of services, those that run and those of the last thirty days.
+create table tuntas.service_instance (
+  id bigint generated always as identity not null,
+  service text not null,
+  deployment_id bigint not null,
+  revision integer not null,
+  host text not null,
+  state text not null,
+  health text default 'unknown'::text not null,
+  port integer,
+  pid integer,
+  identity text,
+  started_at timestamp with time zone not null,
+  healthy_at timestamp with time zone,
+  stopping_at timestamp with time zone,
+  terminated_at timestamp with time zone,
+  killed_at timestamp with time zone,
+  stopped_at timestamp with time zone,
+  stop_reason text,
+  exit text,
+  constraint service_instance_pkey PRIMARY KEY (id),
+  constraint service_instance_service_fkey FOREIGN KEY (service) REFERENCES tuntas.service(name) ON DELETE CASCADE,
+  constraint service_instance_health_check CHECK ((health = ANY (ARRAY['unknown'::text, 'healthy'::text, 'unhealthy'::text]))),
+  constraint service_instance_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'running'::text, 'stopping'::text, 'stopped'::text])))
+);
+
+-- control: Every definition that a service has had, by number and hash.
+create table tuntas.service_revision (
+  service text not null,
+  revision integer not null,
+  hash text not null,
+  definition text not null,
+  registered_at timestamp with time zone not null,
+  constraint service_revision_pkey PRIMARY KEY (service, revision),
+  constraint service_revision_service_fkey FOREIGN KEY (service) REFERENCES tuntas.service(name) ON DELETE CASCADE
+);
+
 -- integration: A row a call to the outside: pending, succeeded, failed, unknown.
 create table tuntas.side_effect (
   id bigint generated always as identity not null,
@@ -1045,6 +1125,16 @@ CREATE INDEX reservation_untold ON tuntas.reservation USING btree (id) WHERE ((s
 CREATE INDEX series_mark_at ON tuntas.series_mark USING btree (at);
 
 CREATE INDEX series_point_age ON tuntas.series_point USING btree (width_seconds, at);
+
+CREATE INDEX service_deployment_service ON tuntas.service_deployment USING btree (service, id);
+
+CREATE INDEX service_event_service ON tuntas.service_event USING btree (service, id);
+
+CREATE INDEX service_instance_live ON tuntas.service_instance USING btree (service) WHERE (state <> 'stopped'::text);
+
+CREATE INDEX service_instance_stopped ON tuntas.service_instance USING btree (stopped_at) WHERE (state = 'stopped'::text);
+
+CREATE INDEX service_revision_hash ON tuntas.service_revision USING btree (service, hash);
 
 CREATE INDEX side_effect_caller ON tuntas.side_effect USING btree (caller) WHERE ((state = ANY (ARRAY['pending'::text, 'unknown'::text])) AND (caller IS NOT NULL));
 

@@ -16,6 +16,7 @@ import { bindQueue } from "./queue/declaration.ts";
 import { ensureQueue } from "./queue/ensure.ts";
 import { sendDeclared } from "./queue/send.ts";
 import { startWorkers, type Workers } from "./queue/worker/index.ts";
+import { serviceErrors, type ServiceDefinition } from "./service/contract.ts";
 import { workflowErrors } from "./workflow/contract.ts";
 import { bindWorkflow, type WorkflowDefinition } from "./workflow/declaration.ts";
 import { tasksOf } from "./workflow/definition/functions.ts";
@@ -27,7 +28,8 @@ export type Definition =
   | WorkflowDefinition<any>
   | Reconciliation
   | Provider
-  | AlarmDefinition;
+  | AlarmDefinition
+  | ServiceDefinition;
 
 const kinds: readonly unknown[] = [
   "queue",
@@ -36,6 +38,7 @@ const kinds: readonly unknown[] = [
   "reconciliation",
   "provider",
   "alarm",
+  "service",
 ] satisfies Definition["kind"][];
 
 export interface AppDefinition {
@@ -49,7 +52,7 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
     if (!kinds.includes(part?.kind)) {
       throw queueErrors.error(
         "TUNTAS_QUEUE_OPTIONS",
-        `app: expected ${name} to be a queue, a worker, a workflow, an alarm, a provider or a reconciliation, got ${typeof part}`,
+        `app: expected ${name} to be a queue, a worker, a workflow, a service, an alarm, a provider or a reconciliation, got ${typeof part}`,
       );
     }
   }
@@ -58,6 +61,7 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
   if (twice !== undefined)
     throw queueErrors.error("TUNTAS_WORKER_REGISTERED", `app: queue ${twice} has more than one worker`);
   checkWorkflows(partsOf(parts, "workflow"));
+  checkServices(partsOf(parts, "service"));
   return { kind: "app", parts };
 }
 
@@ -66,6 +70,13 @@ function checkWorkflows(workflows: readonly WorkflowDefinition[]): void {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
     throw workflowErrors.error("TUNTAS_WORKFLOW_NAME", `app: two workflows have the name ${twice}`);
+}
+
+function checkServices(services: readonly ServiceDefinition[]): void {
+  const names = services.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined)
+    throw serviceErrors.error("TUNTAS_SERVICE_REGISTERED", `app: two services have the name ${twice}`);
 }
 
 type Parts = Readonly<Record<string, Definition>>;

@@ -30,6 +30,8 @@ export type {
   WorkflowDefinition,
   WorkflowOptions,
 } from "./workflow/declaration.ts";
+export { service } from "./service/declaration.ts";
+export type { ServiceDefinition } from "./service/contract.ts";
 export { runMain, runUntilSignal } from "./engine/service.ts";
 export type { ServiceOptions } from "./engine/service.ts";
 export { toMs } from "./core/duration.ts";

@@ -42,6 +42,7 @@ import { queueAgenda } from "./queue/agenda.ts";
 import { makeStraySweep } from "./queue/strays.ts";
 import { applyRetention, moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
 import { makeLog, type Log } from "./engine/log.ts";
+import { makeServices, serviceKey, type Services } from "./service/client.ts";
 import { workflowAgenda } from "./workflow/agenda.ts";
 import { makeWorkflows, type Workflows } from "./workflow/client/index.ts";
 import { answerTarget } from "./workflow/client/answer.ts";
@@ -72,6 +73,8 @@ export interface Platform {
   /** Where announcements of the outbox go; an application binds its own kinds and names. */
   readonly targets: Targets;
   readonly ledger: LedgerService;
+  /** Long-running services: revisions, deployments, instances. */
+  readonly services: Services;
   /** Governed acts by people upon many things: replay, redrive, purge, and what an application registers. */
   readonly operations: Operations;
   /** Users, sessions, keys, and the record of acts. */
@@ -226,13 +229,16 @@ interface Hearing extends Pick<Parts, "waker" | "notifier" | "company"> {
 /** Passes on what other processes announce. */
 function hear(database: Database, { waker, notifier, company, queues, watch }: Hearing): Listener {
   return listen(database, {
-    channels: ["ready", "queue", "outbox", "activity", "duty", "own", "operation", "company"],
+    channels: ["ready", "queue", "outbox", "activity", "duty", "own", "operation", "service", "company"],
     onNotify: (channel, payload) => {
       if (channel === "ready") waker.wake(readyKey(Number(payload)));
       else if (channel === "outbox") waker.wake(outboxKey);
       else if (channel === "activity") waker.wake(activityKey(payload));
-      else if (channel === "duty") void watch.sampler.consider();
-      else if (channel === "own") waker.wake(ownKey);
+      else if (channel === "service") waker.wake(serviceKey);
+      else if (channel === "duty") {
+        waker.wake(serviceKey);
+        void watch.sampler.consider();
+      } else if (channel === "own") waker.wake(ownKey);
       else if (channel === "operation") waker.wake(operationKey);
       else if (channel === "company") company.came();
       else queues.catalog.forget(Number(payload));
@@ -290,7 +296,7 @@ function makePlace({ rooms, ...place }: Place): Presence {
 type Servants = Omit<Parts, "slots" | "company"> & Pick<Platform, "targets" | "queues" | "workflows">;
 
 /** What goes on in the background of every process: the relay and operations. */
-function startServices({ database, targets, waker, log, processId, queues, workflows, notifier }: Servants) {
+function startServants({ database, targets, waker, log, processId, queues, workflows, notifier }: Servants) {
   const relay = startRelay({ database, targets, waker, log, owner: processId });
   const acts = startOperations({
     database,
@@ -325,8 +331,7 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
 
 async function build(options: PlatformOptions, log: Log, closing: Closing): Promise<Platform> {
   const database = await openDatabaseOf(options, log, closing);
-  const waker = makeWaker();
-  const slots = makeSlots();
+  const [waker, slots] = [makeWaker(), makeSlots()];
   const [notifier, company] = [makeNotifier(database), makeCompany()];
   const processId = () => presence.processId();
   const rooms = makeRooms({ database, waker, notifier, company, log, processId, slots });
@@ -350,8 +355,8 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
   });
   closing.add(watch.close);
   closing.add(hear(database, { waker, notifier, company, queues, watch }).close);
-  const services = startServices({ database, targets, waker, log, processId, queues, workflows, notifier });
-  closing.add(services.close);
+  const servants = startServants({ database, targets, waker, log, processId, queues, workflows, notifier });
+  closing.add(servants.close);
 
   return {
     database,
@@ -361,7 +366,8 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     waker,
     targets,
     ledger,
-    operations: services.operations,
+    services: makeServices({ database, waker, announce: () => notifier.notify("service", "") }),
+    operations: servants.operations,
     access: makeAccess({ database, installationSecret: process.env.TUNTAS_ACCESS_SECRET }),
     series: watch.series,
     tally: watch.tally,

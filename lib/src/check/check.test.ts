@@ -8,6 +8,7 @@ import { alarm, shippedAlarms, type AlarmDefinition, type AlarmOptions } from ".
 import { metricEntries } from "../measure/catalogue.ts";
 import { queue, worker, type QueueOptions, type WorkerOptions } from "../queue/declaration.ts";
 import type { Context } from "../queue/worker/context.ts";
+import { service } from "../service/declaration.ts";
 import { workflow } from "../workflow/declaration.ts";
 import { check, gather, rules, type Finding, type RuleId } from "./index.ts";
 
@@ -497,6 +498,10 @@ test("every rule has a smell here, or a test of its own", () => {
     "workflow-unreconciled",
     "task-near-timeout",
     "alarm-narrowed",
+    "service-without-limits",
+    "service-without-scaling",
+    "service-without-health-check",
+    "service-without-breaker",
   ]);
   expect(Object.keys(rules).filter((rule) => !tested.has(rule as RuleId))).toEqual([]);
 });
@@ -581,3 +586,89 @@ test.each(Object.entries(profiles))(
     expect(watched.some((name) => own.test(name))).toBe(true);
   },
 );
+
+const document = (value: object) => ({ name: "document", place: "/ecs.json", text: JSON.stringify(value) });
+const sound = {
+  family: "orders-api",
+  containerDefinitions: [
+    {
+      name: "api",
+      cpu: 256,
+      memory: 512,
+      memoryReservation: 256,
+      healthCheck: { command: ["CMD", "./ready"] },
+    },
+    { name: "sidecar", essential: false },
+  ],
+};
+const changed = (change: object) => ({
+  ...sound,
+  containerDefinitions: [{ ...sound.containerDefinitions[0], ...change }],
+});
+const target = { ScalableDimension: "ecs:service:DesiredCount", ResourceId: "service/main/orders-api" };
+const breaker = { deploymentConfiguration: { deploymentCircuitBreaker: { enable: true, rollback: true } } };
+
+test.each<readonly [string, readonly object[], readonly (readonly [RuleId, RegExp])[]]>([
+  ["U-08 a sound task definition", [sound], []],
+  [
+    "U-08 a task definition without memory",
+    [changed({ memory: undefined, memoryReservation: undefined })],
+    [
+      [
+        "service-without-limits",
+        /orders-api: container api has no memory \(the limit\), no memoryReservation/,
+      ],
+    ],
+  ],
+  [
+    "a task definition without cpu",
+    [changed({ cpu: undefined })],
+    [["service-without-limits", /has no cpu$/]],
+  ],
+  [
+    "a task definition that nobody asks for its health",
+    [changed({ healthCheck: undefined })],
+    [["service-without-health-check", /container api has no healthCheck/]],
+  ],
+  ["U-08 a service with its scalable target", [{ serviceName: "orders-api", ...breaker }, target], []],
+  [
+    "U-08 a service that nothing scales and nothing stops",
+    [{ serviceName: "orders-api" }, { ...target, ResourceId: "service/main/other" }],
+    [
+      ["service-without-scaling", /no file registers it as a scalable target/],
+      ["service-without-breaker", /deploymentCircuitBreaker is not enabled/],
+    ],
+  ],
+])("%s", (_, documents, expected) => {
+  const found = check(gather([], documents.map(document)));
+  expect(found.map(({ rule }) => rule)).toEqual(expected.map(([rule]) => rule));
+  found.forEach(({ message, place }, index) => {
+    expect(message).toMatch(expected[index]![1]);
+    expect(place).toBe("/ecs.json");
+  });
+});
+
+test("W-34 an instance that is killed while its work may go on", () => {
+  const of = queue("order-work", { message, deadLetter });
+  const work = worker(of, { idempotencyKey: "none", timeout: "40s", handle() {} });
+  const orders = service("orders-worker", {
+    kind: "consumer-group",
+    run: { module: "./worker.js" },
+    cpu: { request: 256, limit: 512 },
+    memory: { request: 128, limit: 256 },
+    stopTimeout: "30s",
+    healthCheck: { presence: true, interval: "5s", timeout: "2s", retries: 3 },
+    rollout: { minimumHealthyPercent: 50, maximumPercent: 200, circuitBreaker: { rollback: true } },
+    scaling: {
+      min: 1,
+      max: 4,
+      target: { queue: of, backlogPerInstance: 100 },
+      scaleOutCooldown: "30s",
+      scaleInCooldown: "5m",
+    },
+  });
+  const found = check(gather([{ file: "/nowhere.mjs", exports: { work, orders } }]));
+  const own = found.filter(({ name }) => name === "orders-worker");
+  expect(own).toMatchObject([{ rule: "drain-too-short", severity: "advice" }]);
+  expect(own[0]!.message).toMatch(/stopTimeout is 30 s, and an attempt of order-work may take 40 s/);
+});

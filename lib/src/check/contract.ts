@@ -3,6 +3,7 @@ import type { AlarmDefinition } from "../alarm/index.ts";
 import type { JsonObject } from "../asl/index.ts";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
 import type { MeasuredP99, Reconciliation, TimedValue, TimingDeclaration } from "../ledger/index.ts";
+import type { ServiceDefinition } from "../service/contract.ts";
 import type { WorkflowDefinition } from "../workflow/declaration.ts";
 import type { RuleId } from "./rules.ts";
 
@@ -18,8 +19,8 @@ export interface Rule {
   readonly fix: string;
 }
 
-/** A JSON file that holds a state machine. */
-export interface MachineDefinition {
+/** A JSON file: a state machine, or a document of ECS. */
+export interface JsonDocument {
   readonly name: string;
   readonly place: string;
   readonly text: string;
@@ -36,7 +37,10 @@ export interface Declared {
   readonly queues: readonly QueueDefinition[];
   readonly workers: readonly WorkerDefinition[];
   readonly timings: readonly TimingDeclaration[];
-  readonly machines: readonly MachineDefinition[];
+  readonly machines: readonly JsonDocument[];
+  /** Task definitions, services and scalable targets of ECS. */
+  readonly ecs: readonly JsonDocument[];
+  readonly services: readonly ServiceDefinition[];
   readonly workflows: readonly WorkflowDefinition[];
   readonly reconciliations: readonly Reconciliation[];
   readonly alarms: readonly AlarmDefinition[];

@@ -4,20 +4,22 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
 import type { Reconciliation, TimingDefinition } from "../ledger/index.ts";
+import type { ServiceDefinition } from "../service/contract.ts";
 import type { WorkflowDefinition } from "../workflow/declaration.ts";
 import type { AlarmDefinition } from "../alarm/index.ts";
 import { checkAlarms } from "./alarms.ts";
 import { checkCapacity, checkOwners } from "./capacity.ts";
-import type { Declared, Finding, MachineDefinition, Severity, Sighting, SourceFile } from "./contract.ts";
+import type { Declared, Finding, JsonDocument, Severity, Sighting, SourceFile } from "./contract.ts";
 import { checkEffects } from "./effects.ts";
 import { checkMachine } from "./machines.ts";
 import { rules } from "./rules.ts";
 import { checkReconciled } from "./reconciled.ts";
+import { checkServices, isOfEcs } from "./services.ts";
 import { checkTasks } from "./tasks.ts";
 import { checkTimes } from "./times.ts";
 
 export { rules, type RuleId } from "./rules.ts";
-export type { Declared, Finding, MachineDefinition, Rule, Severity, SourceFile } from "./contract.ts";
+export type { Declared, Finding, JsonDocument, Rule, Severity, SourceFile } from "./contract.ts";
 
 /** What a module exports, if it is something that can be checked. */
 type Exported =
@@ -27,6 +29,7 @@ type Exported =
   | WorkflowDefinition
   | Reconciliation
   | AlarmDefinition
+  | ServiceDefinition
   | { readonly kind: "app"; readonly parts: Readonly<Record<string, Exported>> };
 
 const partsOf = (exported: Exported | null | undefined): Exported[] => {
@@ -52,7 +55,7 @@ function sourcesOf(parts: readonly Exported[], files: readonly string[]): Source
 /** Puts together what modules export, each declaration once, however many files export it. */
 export function gather(
   modules: readonly { readonly file: string; readonly exports: Readonly<Record<string, unknown>> }[],
-  machines: readonly MachineDefinition[] = [],
+  documents: readonly JsonDocument[] = [],
 ): Declared {
   const exported = modules.flatMap(({ exports }) => Object.values(exports) as (Exported | undefined)[]);
   const parts = [...new Set(exported.flatMap(partsOf))];
@@ -60,7 +63,9 @@ export function gather(
     queues: parts.filter(isOfKind("queue")),
     workers: parts.filter(isOfKind("worker")),
     timings: parts.filter(isOfKind("timing")).map(({ declaration }) => declaration),
-    machines,
+    machines: documents.filter((document) => !isOfEcs(document)),
+    ecs: documents.filter(isOfEcs),
+    services: parts.filter(isOfKind("service")),
     workflows: parts.filter(isOfKind("workflow")),
     reconciliations: parts.filter(isOfKind("reconciliation")),
     alarms: parts.filter(isOfKind("alarm")),
@@ -110,6 +115,7 @@ export function check(declared: Declared): Finding[] {
     ...checkReconciled(declared),
     ...checkAlarms(declared),
     ...checkTasks(declared),
+    ...checkServices(declared),
   ];
   return sightings
     .map((sighting) => {

@@ -1,6 +1,6 @@
 // State machines as files: what CreateStateMachine refuses, and what it takes and one regrets.
 import { limits, validateDefinition } from "../asl/index.ts";
-import type { Definition, MachineDefinition, Sighting } from "./contract.ts";
+import type { Definition, JsonDocument, Sighting } from "./contract.ts";
 import type { RuleId } from "./rules.ts";
 
 const attemptsMax = 20;
@@ -107,7 +107,7 @@ const lineOf = (text: string, name: string): number => {
   return at < 0 ? 1 : text.slice(0, at).split("\n").length;
 };
 
-export function checkMachine({ name, place, text }: MachineDefinition): Sighting[] {
+export function checkMachine({ name, place, text }: JsonDocument): Sighting[] {
   const errors = validateDefinition(text).filter(({ severity }) => severity === "ERROR");
   if (errors.length > 0)
     return errors.map(({ code, message, location }) => ({

@@ -168,6 +168,30 @@ export const rules = {
     why: "The system works on one message at a time, whatever its size, and one stuck message stops it.",
     fix: "Group or lock by what must stay in order, such as the order or the customer.",
   },
+  "service-without-limits": {
+    severity: "error",
+    smell: "A service does not say what CPU and memory it is given, or what it may not exceed.",
+    why: "One that leaks takes its neighbours with it, and nobody can say how many fit on a machine.",
+    fix: "Give each essential container cpu, memory and memoryReservation, or declare it with `service()`, which takes nothing less.",
+  },
+  "service-without-scaling": {
+    severity: "error",
+    smell: "A service has no scaling rule.",
+    why: "At the peak there are too few of it, and at night too many, until a person comes.",
+    fix: "Register a scalable target for ecs:service:DesiredCount with a target-tracking policy, and give its file too; `service()` has `scaling`.",
+  },
+  "service-without-health-check": {
+    severity: "warning",
+    smell: "Nobody asks an instance of a service whether it is ready.",
+    why: "A deployment takes for healthy what merely runs, and puts it in the place of what works.",
+    fix: "Give the container a healthCheck that asks what readiness asks.",
+  },
+  "service-without-breaker": {
+    severity: "warning",
+    smell: "A service's deployments have no circuit breaker.",
+    why: "A revision that never starts is started for ever, and nobody is told that the old one still serves.",
+    fix: "Enable deploymentCircuitBreaker, with rollback.",
+  },
   "invalid-machine": {
     severity: "error",
     smell: "A state machine that CreateStateMachine refuses.",

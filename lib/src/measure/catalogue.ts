@@ -6,6 +6,7 @@ import { ledgerMetrics } from "../ledger/signals.ts";
 import { operationMetrics } from "../operation/signals.ts";
 import { outboxMetrics } from "../outbox/signals.ts";
 import { queueMetrics } from "../queue/signals.ts";
+import { serviceMetrics } from "../service/signals.ts";
 import { approvalMetrics } from "../workflow/approval/signals.ts";
 import { workflowMetrics } from "../workflow/signals.ts";
 import { ownMetrics } from "./own.ts";
@@ -17,6 +18,7 @@ export const metricLists: readonly Metrics[] = [
   approvalMetrics,
   outboxMetrics,
   ledgerMetrics,
+  serviceMetrics,
   operationMetrics,
   alarmMetrics,
   processMetrics,

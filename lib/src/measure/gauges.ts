@@ -8,6 +8,7 @@ import type { Runner } from "../pg/join.ts";
 import { atOneMoment } from "../pg/snapshot.ts";
 import { readQueueGauges } from "../queue/store/gauges.ts";
 import { readApprovalGauges } from "../workflow/approval/gauges.ts";
+import { readServiceGauges } from "../service/store/services.ts";
 import { readWorkflowGauges } from "../workflow/store/gauges.ts";
 
 export interface Snapshot {
@@ -35,6 +36,7 @@ const readAlarmGauges = async (sql: Runner): Promise<Reading[]> =>
 const readers: readonly ((sql: Runner) => Promise<readonly Reading[]>)[] = [
   readWorkflowGauges,
   readApprovalGauges,
+  readServiceGauges,
   readOutboxGauges,
   readLedgerGauges,
   readAlarmGauges,

@@ -8,15 +8,15 @@ import { loadModule, requireFile } from "../dev/load.ts";
 import { elapsed, plural, table } from "../render.ts";
 import { withPlatform } from "../session.ts";
 
-const isMachine = (file: string): boolean => file.endsWith(".json");
+const isDocument = (file: string): boolean => file.endsWith(".json");
 
 async function declaredIn(files: readonly string[]) {
-  const modules = files.filter((file) => !isMachine(file)).map((file) => resolve(file));
-  const machines = files.filter(isMachine).map((file) => resolve(file));
-  for (const file of machines) requireFile(file);
+  const modules = files.filter((file) => !isDocument(file)).map((file) => resolve(file));
+  const documents = files.filter(isDocument).map((file) => resolve(file));
+  for (const file of documents) requireFile(file);
   return gather(
     await Promise.all(modules.map(async (file) => ({ file, exports: await loadModule(file) }))),
-    machines.map((file) => ({
+    documents.map((file) => ({
       name: basename(file).replace(/(\.asl)?\.json$/, ""),
       place: file,
       text: readFileSync(file, "utf8"),
@@ -75,18 +75,22 @@ export const check: Command = {
   examples: [
     ["tuntas check app.mjs", "of an application's queues and workers, and what it declares with `timing`"],
     ["tuntas check app.mjs --measured", "is the visibility still long enough for what handlers really take?"],
+    [
+      "tuntas check task-definition.json service.json",
+      "has what ECS runs limits, a scaling rule, a breaker?",
+    ],
     ["tuntas check app.mjs case-activation.asl.json --json", "with a state machine, for a script"],
   ],
   no: "there is an error or a warning that no declaration accepts (advice alone is 0)",
   async run(call) {
     const declared = await declaredIn(call.positionals);
-    const { queues, workers, timings, machines } = declared;
+    const { queues, workers, timings, machines, ecs, services } = declared;
     const handlers = call.flag("measured") ? await measure(declared) : [];
     const measured = new Map(handlers.map(({ handler, ...rest }) => [handler, rest]));
     const findings = findIn({ ...declared, measured });
     const standing = findings.filter(({ accepted }) => accepted === null);
     const accepted = findings.filter((finding) => finding.accepted !== null);
-    const declarations = queues.length + workers.length + timings.length + machines.length;
+    const declarations = [queues, workers, timings, machines, ecs, services].flat().length;
     const text = [
       ...standing.map(describe),
       ...accepted.map(describeAccepted),

@@ -58,6 +58,12 @@ import { reconcileRun } from "./reconcile/run.ts";
 import { reservationList } from "./reservation/list.ts";
 import { reservationRelease } from "./reservation/release.ts";
 import { serve } from "./serve.ts";
+import { serviceScale, serviceStop } from "./service/count.ts";
+import { serviceDeploy, serviceRollback } from "./service/deploy.ts";
+import { serviceDescribe } from "./service/describe.ts";
+import { serviceList } from "./service/list.ts";
+import { serviceLog } from "./service/log.ts";
+import { serviceFront, serviceRun } from "./service/run.ts";
 import { userAdd } from "./user/add.ts";
 import { userList } from "./user/list.ts";
 import { userPasswd } from "./user/passwd.ts";
@@ -112,6 +118,15 @@ export const commands: readonly Command[] = [
   workflowGraph,
   workflowInspect,
   workflowRedrive,
+  serviceList,
+  serviceDescribe,
+  serviceDeploy,
+  serviceRollback,
+  serviceScale,
+  serviceStop,
+  serviceLog,
+  serviceRun,
+  serviceFront,
   approvalList,
   approvalShow,
   approvalApprove,

@@ -1,0 +1,105 @@
+// Services: those declared in code say all that they must, or do not load; documents of ECS may be silent. And the time
+// that a stopping instance gets, against the work that it does.
+import { toMs } from "../core/duration.ts";
+import type { Declared, JsonDocument, Sighting } from "./contract.ts";
+import type { RuleId } from "./rules.ts";
+import { inWords } from "./words.ts";
+
+interface Container {
+  readonly name?: string;
+  readonly essential?: boolean;
+  readonly cpu?: number;
+  readonly memory?: number;
+  readonly memoryReservation?: number;
+  readonly healthCheck?: object;
+}
+
+/** A task definition, a service, or what Application Auto Scaling registers: told apart by what each must have. */
+interface EcsDocument {
+  readonly family?: string;
+  readonly cpu?: string;
+  readonly memory?: string;
+  readonly containerDefinitions?: readonly Container[];
+  readonly serviceName?: string;
+  readonly deploymentConfiguration?: { readonly deploymentCircuitBreaker?: { readonly enable?: boolean } };
+  readonly ScalableDimension?: string;
+  readonly ResourceId?: string;
+}
+
+interface Parsed extends Omit<JsonDocument, "text"> {
+  readonly of: EcsDocument;
+}
+
+function parse({ name, place, text }: JsonDocument): Parsed[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === "object" ? [{ name, place, of: value }] : [];
+  } catch {
+    return []; // A document that is no JSON is the machine that it was meant to be.
+  }
+}
+
+/** Whether the document is one of ECS, and no state machine. */
+export const isOfEcs = (document: JsonDocument): boolean =>
+  parse(document).some(
+    ({ of }) =>
+      Array.isArray(of.containerDefinitions) ||
+      typeof of.serviceName === "string" ||
+      of.ScalableDimension === "ecs:service:DesiredCount",
+  );
+
+function missingOf(task: EcsDocument, container: Container): string[] {
+  const { cpu, memory, memoryReservation } = container;
+  return [
+    ...(cpu === undefined && task.cpu === undefined ? ["cpu"] : []),
+    ...(memory === undefined && task.memory === undefined ? ["memory (the limit)"] : []),
+    ...(memoryReservation === undefined && memory === undefined ? ["memoryReservation (the request)"] : []),
+  ];
+}
+
+function ofTask({ name, place, of }: Parsed): Sighting[] {
+  const family = of.family ?? name;
+  return (of.containerDefinitions ?? [])
+    .filter(({ essential = true }) => essential)
+    .flatMap((container) => {
+      const said = `task definition ${family}: container ${container.name ?? "without a name"}`;
+      const missing = missingOf(of, container);
+      const found: [RuleId, string][] = [];
+      if (missing.length > 0)
+        found.push(["service-without-limits", `${said} has no ${missing.join(", no ")}`]);
+      if (!container.healthCheck) found.push(["service-without-health-check", `${said} has no healthCheck`]);
+      return found.map(([rule, message]) => ({ rule, name: family, place, message }));
+    });
+}
+
+function ofService({ place, of }: Parsed, all: readonly Parsed[]): Sighting[] {
+  const { serviceName: name, deploymentConfiguration } = of;
+  if (name === undefined) return [];
+  const found: [RuleId, string][] = [];
+  if (!all.some((each) => each.of.ResourceId?.split("/").at(-1) === name))
+    found.push(["service-without-scaling", `service ${name}: no file registers it as a scalable target`]);
+  if (deploymentConfiguration?.deploymentCircuitBreaker?.enable !== true)
+    found.push(["service-without-breaker", `service ${name}: deploymentCircuitBreaker is not enabled`]);
+  return found.map(([rule, message]) => ({ rule, name, place, message }));
+}
+
+/** The queue that an instance works on is the one that it is scaled by. */
+function stopTooShort({ services, workers, timings }: Declared): Sighting[] {
+  return services.flatMap(({ name, place, options: { scaling, stopTimeout } }): Sighting[] => {
+    if ("fixed" in scaling || !("queue" in scaling.target)) return [];
+    const { queue } = scaling.target;
+    const of = typeof queue === "string" ? queue : queue.name;
+    const p99 = timings.find((timing) => timing.name === of)?.p99;
+    const work = p99 ?? workers.find((worker) => worker.queue.name === of)?.options.timeout;
+    if (work === undefined || toMs(work) <= toMs(stopTimeout)) return [];
+    const takes = p99 === undefined ? "may take" : "takes, one of a hundred,";
+    const message = `${name}: its stopTimeout is ${inWords(toMs(stopTimeout))}, and an attempt of ${of} ${takes} ${inWords(toMs(work))}`;
+    const severity = p99 === undefined ? ({ severity: "advice" } as const) : {};
+    return [{ rule: "drain-too-short", name, place, message, ...severity }];
+  });
+}
+
+export function checkServices(declared: Declared): Sighting[] {
+  const all = declared.ecs.flatMap(parse);
+  return [...all.flatMap((each) => [...ofTask(each), ...ofService(each, all)]), ...stopTooShort(declared)];
+}

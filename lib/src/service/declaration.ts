@@ -1,0 +1,205 @@
+// Declaring services, beside the work that they do. What a service must say is checked here as well as by the compiler,
+// so that an untyped declaration is refused too, with everything that it leaves out at once.
+import { inspect } from "node:util";
+import { dirname } from "node:path";
+import { toMs, type Duration } from "../core/duration.ts";
+import { placeOfCaller } from "../core/place.ts";
+import { isStorable } from "../core/text.ts";
+import type {
+  Bounds,
+  HealthCheck,
+  Revision,
+  Rollout,
+  Scaling,
+  ScalingRule,
+  ServiceDefinition,
+  ServiceOptions,
+} from "./contract.ts";
+import { serviceErrors, serviceKinds } from "./contract.ts";
+import { roomOf } from "./state.ts";
+
+const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,254}$/;
+export const stopTimeoutMaxMs = 120_000;
+
+/** What a declaration looks like before anybody has checked it. */
+type Given<T> = { readonly [K in keyof T]?: unknown } | null | undefined;
+type Finding = string | false | undefined;
+
+const got = (value: unknown): string => `got ${inspect(value, { depth: 0 })}`;
+const isWhole = (value: unknown, min: number, max: number): value is number =>
+  Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
+
+function wrongTime(field: string, value: unknown, [minMs, maxMs]: readonly [number, number]): Finding {
+  const fail = `${field}: expected a duration from ${minMs / 1000}s to ${maxMs / 1000}s such as "30s", ${got(value)}`;
+  try {
+    const ms = toMs(value as Duration);
+    return (ms < minMs || ms > maxMs) && fail;
+  } catch {
+    return fail;
+  }
+}
+
+function wrongBounds(field: string, unit: string, value: Given<Bounds>): Finding {
+  const { request, limit } = value ?? {};
+  const fits = isWhole(request, 1, 1 << 24) && isWhole(limit, 1, 1 << 24) && request <= limit;
+  return (
+    !fits && `${field}: expected { request, limit } in ${unit}, the request at most the limit, ${got(value)}`
+  );
+}
+
+function wrongRun(value: Given<{ module: string; command: readonly string[] }>): Finding {
+  const command = value?.command;
+  const fits = Array.isArray(command)
+    ? command.length > 0 && command.every((word) => typeof word === "string" && isStorable(word))
+    : typeof value?.module === "string" && value.module !== "";
+  return !fits && `run: expected { module: "./api.js" } or { command: ["./api"] }, ${got(value)}`;
+}
+
+const probes = ["http", "tcp", "command", "presence"];
+
+function* wrongHealthCheck(value: Given<HealthCheck>, hasPort: boolean): Generator<Finding> {
+  const asked = Object.keys(value ?? {}).filter((key) => probes.includes(key));
+  if (asked.length !== 1)
+    return yield `healthCheck: expected one of { http: "/readyz" }, { tcp: true }, { command: […] }, { presence: true }, with interval, timeout and retries, ${got(value)}`;
+  yield (
+    !hasPort &&
+    ["http", "tcp"].includes(asked[0]!) &&
+    `healthCheck: ${asked[0]} needs a port; declare port: { variable: "PORT" }`
+  );
+  yield wrongTime("healthCheck.interval", value!.interval, [50, 300_000]);
+  yield wrongTime("healthCheck.timeout", value!.timeout, [50, 60_000]);
+  yield !isWhole(value!.retries, 1, 10) && `healthCheck.retries: expected 1 to 10, ${got(value!.retries)}`;
+  if (value!.startPeriod !== undefined)
+    yield wrongTime("healthCheck.startPeriod", value!.startPeriod, [0, 300_000]);
+}
+
+function* wrongRollout(value: Given<Rollout>): Generator<Finding> {
+  const { minimumHealthyPercent: least, maximumPercent: most, circuitBreaker } = value ?? {};
+  yield !isWhole(least, 0, 100) && `rollout.minimumHealthyPercent: expected 0 to 100, ${got(least)}`;
+  yield !isWhole(most, 100, 200) && `rollout.maximumPercent: expected 100 to 200, ${got(most)}`;
+  yield (
+    typeof (circuitBreaker as { rollback?: unknown })?.rollback !== "boolean" &&
+    circuitBreaker !== "off" &&
+    `rollout.circuitBreaker: expected { rollback: true }, { rollback: false } or "off", ${got(circuitBreaker)}`
+  );
+  for (const field of ["healthCheckGracePeriod", "deregistrationDelay"] as const)
+    if (value?.[field] !== undefined) yield wrongTime(`rollout.${field}`, value[field], [0, 3_600_000]);
+}
+
+function* wrongScaling(value: Scaling | undefined): Generator<Finding> {
+  if (value && "fixed" in value) {
+    yield !isWhole(value.fixed, 1, 1000) && `scaling.fixed: expected 1 to 1000, ${got(value.fixed)}`;
+    return yield !value.because?.trim() && "scaling.because: expected why it is not scaled";
+  }
+  if (!value || typeof value !== "object")
+    return yield `scaling: expected { min, max, target, scaleOutCooldown, scaleInCooldown } or { fixed, because }, ${got(value)}`;
+  const { min, max, target } = value;
+  yield (
+    (!isWhole(min, 0, 1000) || !isWhole(max, 1, 1000) || min > max) &&
+    `scaling: expected 0 <= min <= max <= 1000, got ${got(min)} and ${got(max)}`
+  );
+  const figure = target && ("cpuPercent" in target ? target.cpuPercent : target.backlogPerInstance);
+  const fits =
+    typeof figure === "number" && figure > 0 && (!("queue" in target) || queueOf(target.queue) !== "");
+  yield (
+    !fits &&
+    `scaling.target: expected { queue, backlogPerInstance } or { cpuPercent } above 0, ${got(target)}`
+  );
+  for (const field of ["scaleOutCooldown", "scaleInCooldown"] as const)
+    yield wrongTime(`scaling.${field}`, value[field], [0, 3_600_000]);
+}
+
+const queueOf = (queue: string | { readonly name: string }): string =>
+  typeof queue === "string" ? queue : queue.name;
+
+/** A roll-out that can neither start nor stop anything stands still for ever. */
+function wrongRoom({ scaling, rollout }: ServiceOptions): Finding {
+  const count = Math.max(1, "fixed" in scaling ? scaling.fixed : scaling.min);
+  const { most, least } = roomOf(rollout, count);
+  return (
+    most <= count &&
+    least >= count &&
+    `rollout: with ${count} desired it may run ${most} and must keep ${least}, so that no batch could begin; raise maximumPercent or lower minimumHealthyPercent`
+  );
+}
+
+function* findings(name: string, options: ServiceOptions): Generator<Finding> {
+  const { kind, port, environment = {} } = options;
+  yield (
+    !nameForm.test(name) && `expected a name of letters, digits, "-" and "_", got ${JSON.stringify(name)}`
+  );
+  yield !serviceKinds.includes(kind) && `kind: expected one of ${serviceKinds.join(", ")}, ${got(kind)}`;
+  yield wrongRun(options.run);
+  yield (
+    port !== undefined &&
+    !/^\w+$/.test(port?.variable ?? "") &&
+    `port: expected { variable: "PORT" }, ${got(port)}`
+  );
+  yield wrongBounds("cpu", "CPU units (1024 are one processor)", options.cpu);
+  yield wrongBounds("memory", "MiB", options.memory);
+  yield wrongTime("stopTimeout", options.stopTimeout, [0, stopTimeoutMaxMs]);
+  yield* wrongHealthCheck(options.healthCheck, port !== undefined);
+  yield* wrongRollout(options.rollout);
+  yield* wrongScaling(options.scaling);
+  yield Object.values(environment).some((value) => typeof value !== "string") && "environment: expected text";
+  yield !isStorable(inspect(options)) && "expected text without NUL or lone surrogates";
+}
+
+/** Declares a service. Errors: TUNTAS_SERVICE_OPTIONS, which names everything that is missing. */
+export function service(name: string, options: ServiceOptions): ServiceDefinition {
+  const found = [...findings(name, options ?? {})].filter(Boolean);
+  if (found.length === 0) found.push(...[wrongRoom(options)].filter(Boolean));
+  if (found.length > 0)
+    throw serviceErrors.error(
+      "TUNTAS_SERVICE_OPTIONS",
+      `service ${JSON.stringify(name)}: ${found.join("; ")}`,
+    );
+  return { kind: "service", name, options, place: placeOfCaller() };
+}
+
+function ruleOf(scaling: Scaling): ScalingRule {
+  if ("fixed" in scaling) {
+    const { fixed } = scaling;
+    return { min: fixed, max: fixed, target: null, scaleOutCooldownMs: 0, scaleInCooldownMs: 0 };
+  }
+  const { min, max, target, scaleOutCooldown, scaleInCooldown } = scaling;
+  return {
+    min,
+    max,
+    target: "queue" in target ? { ...target, queue: queueOf(target.queue) } : target,
+    scaleOutCooldownMs: toMs(scaleOutCooldown),
+    scaleInCooldownMs: toMs(scaleInCooldown),
+  };
+}
+
+/** The definition as it is stored: times in ms, and the folder in which it runs. */
+export function revisionOf({ options, place }: ServiceDefinition): Revision {
+  const { healthCheck, rollout, port } = options;
+  const { interval, timeout, retries, startPeriod = "0s", ...probe } = healthCheck;
+  const { healthCheckGracePeriod = "0s", deregistrationDelay = port ? "1s" : "0s", ...rest } = rollout;
+  return {
+    kind: options.kind,
+    run: options.run,
+    directory: place === undefined ? process.cwd() : dirname(place.replace(/:\d+$/, "")),
+    environment: options.environment ?? {},
+    version: options.version ?? null,
+    portVariable: port?.variable ?? null,
+    cpu: options.cpu,
+    memory: options.memory,
+    stopTimeoutMs: toMs(options.stopTimeout),
+    healthCheck: {
+      probe,
+      intervalMs: toMs(interval),
+      timeoutMs: toMs(timeout),
+      retries,
+      graceMs: Math.max(toMs(startPeriod), toMs(healthCheckGracePeriod)),
+    },
+    rollout: {
+      minimumHealthyPercent: rest.minimumHealthyPercent,
+      maximumPercent: rest.maximumPercent,
+      circuitBreaker: rest.circuitBreaker === "off" ? null : rest.circuitBreaker,
+      deregistrationDelayMs: toMs(deregistrationDelay),
+    },
+    scaling: ruleOf(options.scaling),
+  };
+}

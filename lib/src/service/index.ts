@@ -1,0 +1,59 @@
+// The door of the service room: `tuntas/service`.
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Log } from "../engine/log.ts";
+import type { Waker } from "../engine/wake.ts";
+import type { Sql } from "../pg/contract.ts";
+import type { Queues } from "../queue/client/index.ts";
+import type { Services } from "./client.ts";
+import { startController, type Controller } from "./worker/index.ts";
+
+export * from "./contract.ts";
+export { serviceKey, type DeployOptions, type Services } from "./client.ts";
+export { service } from "./declaration.ts";
+export { openFront, type Front, type FrontOptions } from "./front.ts";
+export { serviceSignals } from "./signals.ts";
+export type { LogFilter } from "./store/events.ts";
+export { outputOf } from "./worker/launch.ts";
+export type { Controller } from "./worker/index.ts";
+
+/** What of a platform a controller needs. */
+export interface ServicesPlatform {
+  readonly database: Sql;
+  readonly waker: Waker;
+  readonly queues: Queues;
+  readonly services: Services;
+  readonly log: Pick<Log, "info" | "warn">;
+  processId(): string;
+  onLost(handler: () => void): void;
+}
+
+export interface ControlOptions {
+  /** The machine's name; what it is by default. Two controllers on one machine need two. */
+  readonly host?: string;
+  /** Where what instances print goes; `services` below TUNTAS_DATA_DIR (`.tuntas`) by default. */
+  readonly outputs?: string;
+  readonly scaleEveryMs?: number;
+}
+
+export const outputsDefault = (): string => join(process.env.TUNTAS_DATA_DIR || ".tuntas", "services");
+
+/** Runs the services of this machine, or stands by while another process does. */
+export function runServices(platform: ServicesPlatform, options: ControlOptions = {}): Controller {
+  const { database, waker, queues, log, processId, onLost, services } = platform;
+  return startController({
+    database,
+    waker,
+    log,
+    processId,
+    onLost,
+    announce: services.announce,
+    async backlogOf(queue) {
+      const depths = await queues.observer.depths();
+      return depths.find(({ name }) => name === queue)?.ready ?? 0;
+    },
+    host: options.host ?? hostname(),
+    outputs: options.outputs ?? outputsDefault(),
+    ...(options.scaleEveryMs !== undefined && { scaleEveryMs: options.scaleEveryMs }),
+  });
+}

@@ -1,0 +1,368 @@
+// Services with real processes: roll-outs batch by batch, rollbacks, instances that hang, leak or die, and controllers
+// that are killed.
+import { fork, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { app, start } from "../app.ts";
+import { queue } from "../queue/declaration.ts";
+import { defaultScope } from "../queue/contract.ts";
+import { testPlatform, type TestPlatform } from "../testing/index.ts";
+import {
+  openFront,
+  runServices,
+  service,
+  serviceKinds,
+  type Controller,
+  type Deployment,
+  type Instance,
+  type ServiceDefinition,
+  type ServiceEvent,
+  type ServiceOptions,
+} from "./index.ts";
+import { readProcesses } from "./worker/processes.ts";
+
+const fixture = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const outputs = mkdtempSync(join(tmpdir(), "tuntas-services-"));
+const ada = { actor: "ada" };
+
+let kit: TestPlatform;
+const controllers: Controller[] = [];
+const children: ChildProcess[] = [];
+beforeAll(async () => void (kit = await testPlatform()));
+afterEach(async () => {
+  for (const controller of controllers.splice(0)) await controller.close();
+});
+afterAll(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  await kit[Symbol.asyncDispose]();
+  rmSync(outputs, { recursive: true, force: true });
+});
+
+const newName = (): string => `api-${randomUUID().slice(0, 8)}`;
+
+interface Wish extends Partial<ServiceOptions> {
+  readonly count?: number;
+  readonly misbehaviour?: string;
+}
+
+/** A web service with one thing changed. */
+function web(name: string, { count = 1, misbehaviour = "", ...options }: Wish = {}): ServiceDefinition {
+  return service(name, {
+    kind: "rest",
+    run: { module: fixture("instance.fixture.mjs") },
+    environment: { VERSION: options.version ?? "1", MISBEHAVIOUR: misbehaviour },
+    port: { variable: "PORT" },
+    cpu: { request: 128, limit: 1024 },
+    memory: { request: 64, limit: 512 },
+    stopTimeout: "20s",
+    healthCheck: { http: "/readyz", interval: "500ms", timeout: "5s", retries: 3, startPeriod: "20s" },
+    rollout: {
+      minimumHealthyPercent: 100,
+      maximumPercent: 200,
+      circuitBreaker: { rollback: true },
+      deregistrationDelay: "200ms",
+    },
+    scaling: { fixed: count, because: "a test" },
+    ...options,
+  });
+}
+
+/** A controller of a machine of its own. */
+function control(host = `machine-${randomUUID()}`): string {
+  controllers.push(runServices(kit.platform, { host, outputs, scaleEveryMs: 200 }));
+  return host;
+}
+
+async function deploy(of: ServiceDefinition, host: string): Promise<Deployment> {
+  const { services } = kit.platform;
+  const { deployment } = await services.deploy(of, { ...ada, host });
+  return services.settled(deployment.id);
+}
+
+const running = async (name: string): Promise<readonly Instance[]> =>
+  (await kit.platform.services.describe(name)).instances.filter(({ state }) => state === "running");
+const logOf = (name: string): Promise<ServiceEvent[]> => kit.platform.services.log(name, { limit: 1000 });
+const names = (events: readonly ServiceEvent[]): string[] => events.map(({ event }) => event);
+
+/** What has ended and only waits to be reaped lives no more. */
+const isAlive = async (pid: number): Promise<boolean> =>
+  [...(await readProcesses()).values()].flat().some((facts) => facts.pid === pid);
+
+test("U-01: each kind is accepted, starts, and reports ready, however it is asked", async () => {
+  const host = control();
+  const checks = [
+    { http: "/readyz" },
+    { tcp: true },
+    { command: [process.execPath, "-e", "fetch(`http://127.0.0.1:${process.env.PORT}`)"] },
+  ] as const;
+  const times = { interval: "1s", timeout: "10s", retries: 3, startPeriod: "30s" } as const;
+  const all = serviceKinds.map((kind, index) =>
+    web(`${kind}-${randomUUID().slice(0, 8)}`, { kind, healthCheck: { ...checks[index % 3]!, ...times } }),
+  );
+  app(Object.fromEntries(all.map((each) => [each.name, each])));
+  const ended = await Promise.all(all.map((each) => deploy(each, host)));
+  expect(ended.map(({ state }) => state)).toEqual(serviceKinds.map(() => "completed"));
+  const listed = await kit.platform.services.list();
+  for (const { name, options } of all)
+    expect(listed.find((each) => each.name === name)).toMatchObject({
+      kind: options.kind,
+      desired: 1,
+      healthy: 1,
+      controlled: true,
+    });
+});
+
+test("U-09: a new revision comes batch by batch, each healthy before the next and before an old one goes", async () => {
+  const host = control();
+  const name = newName();
+  const rollout = { minimumHealthyPercent: 100, maximumPercent: 150, circuitBreaker: "off" } as const;
+  await deploy(web(name, { count: 2, version: "1", rollout }), host);
+  const before = await running(name);
+  const second = await deploy(web(name, { count: 2, version: "2", rollout }), host);
+  expect(second).toMatchObject({ state: "completed", revision: 2 });
+  const log = await kit.platform.services.log(name, { deploymentId: second.id });
+  expect(names(log).filter((event) => ["deploying", "batch", "health", "completed"].includes(event))).toEqual(
+    ["deploying", "batch", "health", "batch", "health", "completed"],
+  );
+  const whole = await logOf(name);
+  const at = (event: string, nth: number) =>
+    whole.filter((each) => each.event === event && each.detail.stopReason === "deployment")[nth]!.id;
+  const healthyAt = log.filter(({ event }) => event === "health").map(({ id }) => BigInt(id));
+  expect(healthyAt.map((id, nth) => id < BigInt(at("stopping", nth)))).toEqual([true, true]);
+  expect((await running(name)).map(({ revision }) => revision)).toEqual([2, 2]);
+  expect(await Promise.all(before.map(({ pid }) => isAlive(pid!)))).toEqual([false, false]);
+  const again = await kit.platform.services.deploy(web(name, { count: 2, version: "2", rollout }), ada);
+  expect(again.status).toBe("unchanged");
+  const forced = await kit.platform.services.redeploy(name, 2, { ...ada, force: true });
+  expect(await kit.platform.services.settled(forced.deployment.id)).toMatchObject({
+    state: "completed",
+    revision: 3,
+  });
+  expect((await running(name)).map(({ revision }) => revision)).toEqual([3, 3]);
+});
+
+test.each([
+  ["never-ready", { startPeriod: "0s", interval: "100ms", retries: 2 }],
+  ["exits", { startPeriod: "20s", interval: "500ms", retries: 3 }],
+] as const)(
+  "D-14: a revision that is %s is rolled back by itself, while the old one serves",
+  async (misbehaviour, times) => {
+    const host = control();
+    const name = newName();
+    await deploy(web(name, { version: "good" }), host);
+    const [old] = await running(name);
+    const healthCheck = { http: "/readyz", timeout: "5s", ...times } as const;
+    const bad = await deploy(web(name, { version: "bad", misbehaviour, healthCheck }), host);
+    expect(bad).toMatchObject({ state: "failed", failures: 3 });
+    const [back] = (await kit.platform.services.describe(name)).deployments;
+    expect(await kit.platform.services.settled(back!.id)).toMatchObject({
+      revision: 1,
+      state: "completed",
+      rollbackOf: bad.id,
+    });
+    expect((await running(name)).map(({ id, pid }) => ({ id, pid }))).toEqual([
+      { id: old!.id, pid: old!.pid },
+    ]);
+    const seen = names(await logOf(name));
+    expect(seen.slice(seen.indexOf("breaker"), seen.indexOf("breaker") + 2)).toEqual(["breaker", "rollback"]);
+  },
+);
+
+test("D-14: a first revision that fails has nothing to go back to, and stands still", async () => {
+  const host = control();
+  const name = newName();
+  expect(await deploy(web(name, { misbehaviour: "exits" }), host)).toMatchObject({ state: "failed" });
+  expect(names(await logOf(name)).at(-1)).toBe("breaker");
+  expect(await running(name)).toEqual([]);
+  await expect(kit.platform.services.rollback(name, ada)).rejects.toMatchObject({
+    code: "TUNTAS_SERVICE_REVISION",
+  });
+});
+
+test("D-21: rollback deploys what was completed before", async () => {
+  const host = control();
+  const name = newName();
+  await deploy(web(name, { version: "1" }), host);
+  await deploy(web(name, { version: "2" }), host);
+  const { deployment } = await kit.platform.services.rollback(name, ada);
+  expect(await kit.platform.services.settled(deployment.id)).toMatchObject({
+    state: "completed",
+    revision: 1,
+  });
+  const [{ port }] = (await running(name)) as [Instance];
+  expect(await (await fetch(`http://127.0.0.1:${port}/`)).json()).toMatchObject({ version: "1" });
+});
+
+test("W-33: an instance that hangs at SIGTERM is killed after its stopTimeout, and that is on record", async () => {
+  const host = control();
+  const name = newName();
+  await deploy(web(name, { misbehaviour: "hangs", stopTimeout: "500ms" }), host);
+  const [{ pid }] = (await running(name)) as [Instance];
+  await kit.platform.services.stop(name, { ...ada, reason: "drill" });
+  await expect.poll(async () => names(await logOf(name)).at(-1)).toBe("stopped");
+  const log = (await logOf(name)).slice(-4);
+  expect(names(log)).toEqual(["stopping", "terminated", "killed", "stopped"]);
+  expect(log[2]!.atMs - log[1]!.atMs).toBeGreaterThanOrEqual(500);
+  expect(log[3]!.detail).toMatchObject({ stopReason: "scale_in", exit: "SIGKILL" });
+  expect(await isAlive(pid!)).toBe(false);
+});
+
+test("U-08: an instance over its memory limit is killed and replaced", async () => {
+  const host = control();
+  const name = newName();
+  const memory = { request: 64, limit: 150 };
+  await kit.platform.services.deploy(web(name, { misbehaviour: "leaks", memory }), { ...ada, host });
+  const stopped = () =>
+    logOf(name).then((log) => log.filter(({ event }) => event === "stopped").map(({ detail }) => detail));
+  await expect.poll(stopped).toContainEqual({ stopReason: "memory", exit: "SIGKILL" });
+});
+
+test("what dies is replaced", async () => {
+  const host = control();
+  const name = newName();
+  await deploy(web(name), host);
+  const [first] = await running(name);
+  process.kill(first!.pid!, "SIGKILL");
+  const others = async () =>
+    (await running(name)).filter(({ id, health }) => id !== first!.id && health === "healthy");
+  await expect.poll(others).toHaveLength(1);
+  const stopped = (await logOf(name)).find(({ event }) => event === "stopped");
+  expect(stopped!.detail).toEqual({ stopReason: "exited", exit: "SIGKILL" });
+});
+
+test("W-35: what an instance has started ends with it", async () => {
+  const host = control();
+  const name = newName();
+  const started = "console.log(process.pid); setInterval(() => {}, 1000)";
+  const script = `const c = require("child_process").spawn(process.execPath, ["-e", ${JSON.stringify(started)}]); require("http").createServer((_, r) => r.end(String(c.pid))).listen(process.env.PORT); process.on("SIGTERM", () => process.exit(0))`;
+  await deploy(web(name, { run: { command: [process.execPath, "-e", script] } }), host);
+  const [{ port }] = (await running(name)) as [Instance];
+  const child = Number(await (await fetch(`http://127.0.0.1:${port}/`)).text());
+  expect(await isAlive(child)).toBe(true);
+  await kit.platform.services.stop(name, ada);
+  await expect.poll(async () => names(await logOf(name)).at(-1)).toBe("stopped");
+  expect(await isAlive(child)).toBe(false);
+});
+
+test("X-01: a service follows the backlog of its queue, within its bounds", async () => {
+  const host = control();
+  const name = newName();
+  const work = queue(`work-${randomUUID().slice(0, 8)}`, {
+    message: z.object({}),
+    deadLetter: { after: 3, owner: "tests", runbook: "none", retention: "1d" },
+  });
+  const { queues, services } = kit.platform;
+  await using _ = await start(app({ work }), { platform: kit.platform, workers: false });
+  for (let n = 0; n < 25; n++) await work.send({});
+  const target = { queue: work, backlogPerInstance: 10 } as const;
+  const scaling = { min: 1, max: 5, target, scaleOutCooldown: "0s", scaleInCooldown: "0s" } as const;
+  await services.deploy(web(name, { scaling }), { ...ada, host });
+  await expect.poll(async () => (await services.describe(name)).healthy).toBe(3);
+  await queues.catalog.purge(await queues.catalog.get(defaultScope, work.name));
+  await expect
+    .poll(
+      async () => (await services.describe(name)).instances.filter(({ state }) => state === "running").length,
+    )
+    .toBe(1);
+  const scaled = (await logOf(name)).filter(({ event }) => event === "scaled").map(({ detail }) => detail);
+  expect(scaled).toEqual([
+    { from: 1, to: 3, by: "the rule" },
+    { from: 3, to: 1, by: "the rule" },
+  ]);
+  await expect(services.scale(name, 6, ada)).rejects.toMatchObject({ code: "TUNTAS_SERVICE_COUNT" });
+});
+
+async function forkController(host: string): Promise<ChildProcess> {
+  const { databaseUrl, schema } = kit;
+  const env = {
+    ...process.env,
+    DATABASE_URL: databaseUrl,
+    SCHEMA: schema,
+    HOST_NAME: host,
+    OUTPUTS: outputs,
+  };
+  const child = fork(fixture("controller.fixture.mjs"), {
+    env,
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  children.push(child);
+  await once(child, "message");
+  return child;
+}
+
+test("a controller that is killed leaves its instances running; the next adopts them, and replaces what has died meanwhile", async () => {
+  const host = `machine-${randomUUID()}`;
+  const name = newName();
+  const first = await forkController(host);
+  await deploy(web(name, { count: 2 }), host);
+  const [kept, lost] = (await running(name)) as [Instance, Instance];
+  first.kill("SIGKILL");
+  await once(first, "exit");
+  process.kill(lost.pid!, "SIGKILL");
+  expect(await isAlive(kept.pid!)).toBe(true);
+  control(host);
+  const ids = async () =>
+    (await running(name)).filter(({ health }) => health === "healthy").map(({ id }) => id);
+  await expect.poll(async () => (await ids()).filter((id) => id !== lost.id).length).toBe(2);
+  expect(await ids()).toContain(kept.id);
+  const log = await logOf(name);
+  const of = (id: string) => log.filter(({ instanceId }) => instanceId === id);
+  expect(names(of(kept.id)).at(-1)).toBe("adopted");
+  expect(of(lost.id).at(-1)).toMatchObject({ event: "stopped", detail: { stopReason: "lost" } });
+});
+
+test("only one process controls a machine; what the other writes is refused by the database", async () => {
+  const host = control();
+  const name = newName();
+  await deploy(web(name), host);
+  const other = await kit.another();
+  const standby = runServices(other, { host, outputs });
+  controllers.unshift(standby);
+  await deploy(web(name, { version: "2" }), host);
+  expect([controllers.at(-1)!.holds(), standby.holds()]).toEqual([true, false]);
+  expect(await running(name)).toHaveLength(1);
+});
+
+test("a front gives connections to healthy instances alone, and lets none fail while a revision replaces another", async () => {
+  const host = control();
+  const name = newName();
+  await deploy(web(name, { count: 2, version: "1" }), host);
+  const front = await openFront({ ...kit.platform, service: name, port: 0 });
+  const answers = new Map<string, number>();
+  let asking = true;
+  const ask = async () => {
+    while (asking) {
+      const response = await fetch(`http://127.0.0.1:${front.port}/`, { headers: { connection: "close" } });
+      const { version } = (await response.json()) as { version: string };
+      answers.set(version, (answers.get(version) ?? 0) + 1);
+    }
+  };
+  const asked = Promise.all(Array.from({ length: 4 }, ask));
+  expect(await deploy(web(name, { count: 2, version: "2" }), host)).toMatchObject({ state: "completed" });
+  await expect.poll(() => answers.get("2") ?? 0).toBeGreaterThan(20);
+  asking = false;
+  await asked;
+  expect([...answers.keys()].toSorted()).toEqual(["1", "2"]);
+  await front.close();
+});
+
+test("a controller that ends in order stops its instances, and the next starts them again", async () => {
+  const host = control();
+  const name = newName();
+  await deploy(web(name), host);
+  const [{ pid }] = (await running(name)) as [Instance];
+  await controllers.pop()!.close();
+  expect(await isAlive(pid!)).toBe(false);
+  expect((await logOf(name)).at(-1)).toMatchObject({
+    event: "stopped",
+    detail: { stopReason: "controller", exit: "0" },
+  });
+  control(host);
+  await expect.poll(async () => (await kit.platform.services.describe(name)).healthy).toBe(1);
+});

@@ -1,0 +1,87 @@
+import { metrics, signals } from "../engine/signals.ts";
+
+const of = { service: "the service" };
+const deployment = { ...of, deploymentId: "the deployment", revision: "the revision" };
+const instance = { ...of, deploymentId: "the deployment", instanceId: "the instance" };
+
+/** What happens to services: each is an event of the service's log too, of the same name. */
+export const serviceSignals = signals({
+  "service.deploying": {
+    meaning: "A deployment began.",
+    fields: { ...deployment, actor: "who asked for it" },
+  },
+  "service.batch": {
+    meaning: "Instances were started together; the next batch waits until all of them are healthy.",
+    fields: { ...deployment, count: "how many" },
+  },
+  "service.started": {
+    meaning: "A process was started.",
+    fields: { ...instance, pid: "its process id", port: "its port" },
+  },
+  "service.health": {
+    meaning: "What an instance's health check says has changed.",
+    fields: { ...instance, health: "healthy or unhealthy" },
+  },
+  "service.stopping": {
+    meaning: "An instance gets nothing new and is going to be stopped.",
+    fields: { ...instance, stopReason: "why" },
+  },
+  "service.terminated": { meaning: "An instance got SIGTERM.", fields: instance },
+  "service.killed": {
+    meaning: "An instance got SIGKILL: it had not ended by its stopTimeout.",
+    fields: instance,
+  },
+  "service.stopped": {
+    meaning: "An instance has ended.",
+    fields: { ...instance, stopReason: "why", exit: "its exit status or signal, where it is known" },
+  },
+  "service.adopted": {
+    meaning: "A controller took over an instance that another had started.",
+    fields: instance,
+  },
+  "service.breaker": {
+    meaning: "A deployment failed: too many of its instances did, one after another.",
+    fields: { ...deployment, failures: "how many", threshold: "how many were too many" },
+  },
+  "service.rollback": {
+    meaning: "The last completed revision is deployed again.",
+    fields: { ...deployment, rollbackOf: "the deployment that failed" },
+  },
+  "service.completed": {
+    meaning: "A deployment is over: only its revision runs, as many as are desired, all healthy.",
+    fields: deployment,
+  },
+  "service.scaled": {
+    meaning: "There are to be more or fewer instances.",
+    fields: { ...of, from: "how many before", to: "how many", by: "the rule, or who" },
+  },
+});
+
+type EntryName = keyof typeof serviceSignals.entries;
+export type ServiceEventName = EntryName extends `service.${infer Name}` ? Name : never;
+
+export const serviceMetrics = metrics({
+  tuntas_service_instances: {
+    kind: "gauge",
+    meaning: "Instances of a service: desired, running, healthy.",
+    labels: ["service", "state"],
+    kept: true,
+  },
+  tuntas_service_deployments_total: {
+    kind: "counter",
+    meaning: "Deployments by how they ended.",
+    labels: ["service", "state"],
+    from: [
+      { signal: "service.completed", fixed: { state: "completed" } },
+      { signal: "service.breaker", fixed: { state: "failed" } },
+    ],
+    kept: true,
+  },
+  tuntas_service_stops_total: {
+    kind: "counter",
+    meaning: "Instances that ended, by why.",
+    labels: ["service", "reason"],
+    from: [{ signal: "service.stopped", fields: { reason: "stopReason" } }],
+    kept: true,
+  },
+});

@@ -1,0 +1,216 @@
+// What a service's controller decides, purely: which instances start and stop next, when a deployment is over or has
+// failed, what a health check came to, how many there are to be. The formulas are those of ECS' rolling update and its
+// circuit breaker, and of Application Auto Scaling's target tracking.
+import type {
+  CheckTimes,
+  DeploymentState,
+  Health,
+  RolloutTimes,
+  ScalingRule,
+  StopReason,
+} from "./contract.ts";
+
+/** An instance that has not stopped. */
+export interface LiveInstance {
+  readonly id: string;
+  readonly revision: number;
+  readonly state: "starting" | "running" | "stopping" | "stopped";
+  readonly health: Health;
+}
+
+export interface ServiceView {
+  readonly nowMs: number;
+  readonly desired: number;
+  readonly rollout: RolloutTimes;
+  readonly deployment: {
+    readonly id: string;
+    readonly revision: number;
+    readonly state: DeploymentState;
+    readonly failures: number;
+    readonly failedAtMs: number | null;
+    readonly rollbackOf: string | null;
+  };
+  /** The revision of the last deployment that was completed before this one. */
+  readonly lastCompleted: number | null;
+  readonly instances: readonly LiveInstance[];
+}
+
+export type Action =
+  | { readonly do: "start"; readonly count: number }
+  | { readonly do: "stop"; readonly ids: readonly string[]; readonly reason: StopReason }
+  | { readonly do: "complete" }
+  | { readonly do: "fail"; readonly threshold: number; readonly rollbackTo: number | null };
+
+/** How many may run, and how many must stay healthy, of so many desired. */
+export const roomOf = (
+  { minimumHealthyPercent, maximumPercent }: Pick<RolloutTimes, "minimumHealthyPercent" | "maximumPercent">,
+  desired: number,
+) => ({
+  most: Math.floor((desired * maximumPercent) / 100),
+  least: Math.ceil((desired * minimumHealthyPercent) / 100),
+});
+
+/** ECS: half of the desired count, but never under 3 nor over 200. */
+export const breakerThreshold = (desired: number): number =>
+  Math.min(200, Math.max(3, Math.ceil(desired / 2)));
+
+const restartMaxMs = 27 * 60_000;
+
+/** How long to wait after so many failures in a row: the first is replaced at once, then 1 s, 2 s, 4 s … up to ECS' 27 min. */
+export const restartDelayMs = (failures: number): number =>
+  failures <= 1 ? 0 : Math.min(restartMaxMs, 1000 * 2 ** Math.min(failures - 2, 20));
+
+const failing: ReadonlySet<StopReason> = new Set(["exited", "unhealthy", "memory", "start_failed"]);
+/** Whether it stopped for a fault of its own. */
+export const isFailure = (reason: StopReason): boolean => failing.has(reason);
+
+const isHealthy = ({ health }: LiveInstance): boolean => health === "healthy";
+const byId = (a: LiveInstance, b: LiveInstance): number => Number(BigInt(a.id) - BigInt(b.id));
+
+/** The ones to give up first: those that serve nobody, then the youngest. */
+const leastUseful = (a: LiveInstance, b: LiveInstance): number =>
+  Number(isHealthy(a)) - Number(isHealthy(b)) || byId(b, a);
+
+interface Groups {
+  readonly fresh: readonly LiveInstance[];
+  readonly old: readonly LiveInstance[];
+  readonly leaving: number;
+}
+
+function startable({ deployment, desired, nowMs, rollout }: ServiceView, { fresh, old }: Groups): number {
+  const missing = Math.min(
+    desired - fresh.length,
+    Math.max(roomOf(rollout, desired).most, 0) - fresh.length - old.length,
+  );
+  if (missing <= 0 || deployment.state === "failed") return 0;
+  // One batch after another: the next begins when every instance of the last has passed its health check.
+  if (deployment.state === "in_progress" && !fresh.every(isHealthy)) return 0;
+  return nowMs - (deployment.failedAtMs ?? 0) >= restartDelayMs(deployment.failures) ? missing : 0;
+}
+
+/** Old ones go as far as enough healthy ones stay; those that are not healthy serve nobody and go at once. */
+function replaceable({ desired, rollout, deployment }: ServiceView, { fresh, old }: Groups): LiveInstance[] {
+  if (deployment.state === "failed") return [];
+  const healthy = [...fresh, ...old].filter(isHealthy).length;
+  const spare = Math.max(0, healthy - roomOf(rollout, desired).least);
+  const sick = old.filter((instance) => !isHealthy(instance));
+  return [...sick, ...old.filter(isHealthy).toSorted(byId).slice(0, spare)];
+}
+
+const isOver = ({ deployment, desired }: ServiceView, { fresh, old, leaving }: Groups): boolean =>
+  deployment.state === "in_progress" &&
+  old.length === 0 &&
+  leaving === 0 &&
+  fresh.length === desired &&
+  fresh.every(isHealthy);
+
+function failure({ deployment, desired, rollout, lastCompleted }: ServiceView): Action | undefined {
+  const threshold = breakerThreshold(desired);
+  if (!rollout.circuitBreaker || deployment.state !== "in_progress" || deployment.failures < threshold)
+    return undefined;
+  // A rollback that fails has nothing to go back to, and neither has a first deployment: it stands still, as on ECS.
+  const back = rollout.circuitBreaker.rollback && deployment.rollbackOf === null ? lastCompleted : null;
+  return { do: "fail", threshold, rollbackTo: back === deployment.revision ? null : back };
+}
+
+/** What is to be done next; nothing where all is as it should be, or something is waited for. */
+export function decide(view: ServiceView): Action[] {
+  const { desired, deployment, instances } = view;
+  const failed = failure(view);
+  if (failed) return [failed];
+  const live = instances.filter(({ state }) => state !== "stopping");
+  const unhealthy = live.filter(({ health }) => health === "unhealthy");
+  const able = live.filter(({ health }) => health !== "unhealthy");
+  const groups: Groups = {
+    fresh: able.filter(({ revision }) => revision === deployment.revision),
+    old: able.filter(({ revision }) => revision !== deployment.revision),
+    leaving: instances.length - live.length,
+  };
+  if (unhealthy.length === 0 && isOver(view, groups)) return [{ do: "complete" }];
+  const surplus = groups.fresh.toSorted(leastUseful).slice(0, Math.max(0, groups.fresh.length - desired));
+  const count = startable(view, groups);
+  return [
+    ...stopping(unhealthy, "unhealthy"),
+    ...stopping(surplus, "scale_in"),
+    ...stopping(desired === 0 ? groups.old : replaceable(view, groups), "deployment"),
+    ...(count > 0 ? [{ do: "start", count } as const] : []),
+  ];
+}
+
+const stopping = (instances: readonly LiveInstance[], reason: StopReason): Action[] =>
+  instances.length === 0 ? [] : [{ do: "stop", ids: instances.map(({ id }) => id), reason }];
+
+export interface HealthState {
+  readonly health: Health;
+  /** In a row, each an interval after the one before. */
+  readonly failures: number;
+  readonly countedAtMs: number;
+}
+
+export const newHealth = (health: Health = "unknown"): HealthState => ({
+  health,
+  failures: 0,
+  countedAtMs: -Infinity,
+});
+
+/** After a check: one success makes healthy; so many failures in a row, past the grace, make unhealthy. */
+export function nextHealth(
+  state: HealthState,
+  check: { readonly ok: boolean; readonly atMs: number; readonly ageMs: number },
+  { intervalMs, retries, graceMs }: CheckTimes,
+): HealthState {
+  if (check.ok) return newHealth("healthy");
+  if (check.ageMs < graceMs || check.atMs - state.countedAtMs < intervalMs) return state;
+  const failures = state.failures + 1;
+  return { health: failures >= retries ? "unhealthy" : state.health, failures, countedAtMs: check.atMs };
+}
+
+export type StopStep = "wait" | "terminate" | "kill";
+
+/** Nothing new, then SIGTERM after the delay, then SIGKILL after the timeout. */
+export function stopStep(
+  of: {
+    readonly stoppingAtMs: number;
+    readonly terminatedAtMs: number | null;
+    readonly killedAtMs: number | null;
+  },
+  nowMs: number,
+  {
+    deregistrationDelayMs,
+    stopTimeoutMs,
+  }: { readonly deregistrationDelayMs: number; readonly stopTimeoutMs: number },
+): StopStep {
+  if (of.killedAtMs !== null) return "wait";
+  if (of.terminatedAtMs === null)
+    return nowMs - of.stoppingAtMs >= deregistrationDelayMs ? "terminate" : "wait";
+  return nowMs - of.terminatedAtMs >= stopTimeoutMs ? "kill" : "wait";
+}
+
+export interface Measured {
+  readonly nowMs: number;
+  readonly desired: number;
+  readonly running: number;
+  /** Messages that wait, or percent of the CPU limit on average. */
+  readonly figure: number;
+  readonly scaledAtMs: number | null;
+  readonly deploying: boolean;
+}
+
+/** Scaling in waits until the figure is a tenth under its target, so that one at the target does not swing. */
+const scaleInShare = 0.9;
+
+/** How many there are to be by the rule. Out at once, in only when it has been quiet and no deployment is under way. */
+export function scaledCount({ min, max, target, ...cooldowns }: ScalingRule, of: Measured): number {
+  const bounded = (count: number) => Math.min(max, Math.max(min, count));
+  const { desired, running, figure, nowMs, scaledAtMs, deploying } = of;
+  if (target === null) return bounded(desired);
+  const wantedFor = (share: number) =>
+    "queue" in target
+      ? Math.ceil(figure / (target.backlogPerInstance * share))
+      : Math.ceil((running * figure) / (target.cpuPercent * share));
+  const sinceMs = nowMs - (scaledAtMs ?? -Infinity);
+  const [out, into] = [bounded(wantedFor(1)), bounded(wantedFor(scaleInShare))];
+  if (out > desired) return sinceMs >= cooldowns.scaleOutCooldownMs ? out : desired;
+  if (into < desired) return sinceMs >= cooldowns.scaleInCooldownMs && !deploying ? into : desired;
+  return bounded(desired);
+}

@@ -1,0 +1,174 @@
+// The controller: one process a machine runs its services. It keeps the duty while it lives; who takes it over adopts
+// the instances that still run and misses the others. Each round looks at every instance, asks `decide`, and does it.
+import { mkdirSync } from "node:fs";
+import { takeDuty, leaveDuty } from "../../engine/duty.ts";
+import { startPeriodic } from "../../engine/periodic.ts";
+import { serviceKey } from "../client.ts";
+import type { Instance } from "../contract.ts";
+import { decide, type Action } from "../state.ts";
+import * as store from "../store/control.ts";
+import { forgetOld } from "../store/events.ts";
+import { dutyOf, insertDeployment } from "../store/services.ts";
+import { makeWrite, NotHolder, type ControllerOptions } from "./context.ts";
+import { makeInstances } from "./instances.ts";
+import { readProcesses } from "./processes.ts";
+import { makeScaler } from "./scaling.ts";
+
+export type { ControllerOptions } from "./context.ts";
+
+export interface Controller {
+  /** Whether this process has the duty. */
+  holds(): boolean;
+  /** Stops every instance in order, and leaves the duty. */
+  close(): Promise<void>;
+}
+
+const standbyMs = 1000;
+const leastMs = 50;
+/** While something starts or stops. */
+const closeLookMs = 100;
+const forgetEveryMs = 3_600_000;
+
+export function startController(options: ControllerOptions): Controller {
+  const { database, waker, log, processId, onLost, host, backlogOf, scaleEveryMs = 10_000 } = options;
+  const duty = dutyOf(host);
+  const write = makeWrite(options);
+  const instances = makeInstances(options, write);
+  const scaler = makeScaler(backlogOf, instances.members);
+  let heldAs: string | undefined;
+  let closing = false;
+  let [scaledAtMs, forgottenAtMs] = [-Infinity, -Infinity];
+  mkdirSync(options.outputs, { recursive: true });
+
+  function lose(): void {
+    heldAs = undefined;
+    instances.forget();
+  }
+
+  async function hold(): Promise<boolean> {
+    if (heldAs === processId()) return true;
+    lose();
+    if (!(await takeDuty(database, duty, processId()))) return false;
+    heldAs = processId();
+    log.info({ event: "service.controls", host }, "this process runs the services of this machine");
+    return true;
+  }
+
+  async function fail(
+    of: store.Controlled,
+    { threshold, rollbackTo }: Action & { do: "fail" },
+  ): Promise<void> {
+    const { name: service, deployment } = of;
+    const { id, failures, revision } = deployment;
+    await write(async (tx, tell) => {
+      if (!(await store.endDeployment(tx, id, "failed"))) return;
+      tell({ service, event: "breaker", deploymentId: id, detail: { revision, failures, threshold } });
+      if (rollbackTo === null) return;
+      const by = { actor: "circuit breaker", reason: `${failures} instances of revision ${revision} failed` };
+      const back = await insertDeployment(tx, { service, revision: rollbackTo, rollbackOf: id, ...by });
+      tell({
+        service,
+        event: "rollback",
+        deploymentId: back.id,
+        detail: { revision: rollbackTo, rollbackOf: id },
+      });
+    });
+  }
+
+  async function complete({ name: service, deployment: { id, revision } }: store.Controlled): Promise<void> {
+    await write(async (tx, tell) => {
+      if (await store.endDeployment(tx, id, "completed"))
+        tell({ service, event: "completed", deploymentId: id, detail: { revision } });
+    });
+  }
+
+  async function carryOut(of: store.Controlled, action: Action): Promise<void> {
+    if (action.do === "start") await instances.start(of, action.count);
+    else if (action.do === "stop") await instances.stop(action.ids, action.reason);
+    else if (action.do === "complete") await complete(of);
+    else await fail(of, action);
+  }
+
+  async function runService(of: store.Controlled, live: readonly Instance[]): Promise<void> {
+    if (closing || of.host !== host) {
+      const ids = live.filter(({ state }) => state !== "stopping").map(({ id }) => id);
+      if (ids.length > 0) await instances.stop(ids, closing ? "controller" : "moved");
+      return;
+    }
+    const view = { ...of, rollout: of.definition.rollout, instances: live };
+    for (const action of decide(view)) await carryOut(of, action);
+  }
+
+  async function scale(of: store.Controlled, live: readonly Instance[]): Promise<void> {
+    if (!of.active || of.host !== host) return;
+    const wanted = await scaler.wanted(of, live);
+    if (wanted === of.desired) return;
+    await write(async (tx, tell) => {
+      if (await store.scaleService(tx, of.name, of.desired, wanted))
+        tell({ service: of.name, event: "scaled", detail: { from: of.desired, to: wanted, by: "the rule" } });
+    });
+  }
+
+  /** True once in so long. */
+  const isDue = (sinceMs: number, everyMs: number): boolean => performance.now() - sinceMs >= everyMs;
+
+  async function look(): Promise<number> {
+    const all = await store.readLive(database, host);
+    const table = await readProcesses();
+    const live: Instance[] = [];
+    for (const instance of all) if (await instances.tend(instance, table)) live.push(instance);
+    // Read after what has ended was counted: what is decided below must know of it.
+    const services = await store.readControlled(database, host);
+    const scales = !closing && isDue(scaledAtMs, scaleEveryMs);
+    if (scales) scaledAtMs = performance.now();
+    for (const of of services) {
+      const own = live.filter(({ service }) => service === of.name);
+      await runService(of, own);
+      if (scales) await scale(of, own);
+    }
+    if (isDue(forgottenAtMs, forgetEveryMs)) {
+      forgottenAtMs = performance.now();
+      await forgetOld(database);
+    }
+    const isMoving =
+      live.length < all.length ||
+      live.some(({ state, health }) => state !== "running" || health !== "healthy");
+    return isMoving ? closeLookMs : Math.min(instances.pauseMs(), scaleEveryMs);
+  }
+
+  async function round(): Promise<number> {
+    try {
+      return (await hold()) ? await look() : standbyMs;
+    } catch (cause) {
+      if (!(cause instanceof NotHolder)) throw cause;
+      log.warn({ host }, cause.message);
+      lose();
+      return standbyMs;
+    }
+  }
+
+  onLost(lose);
+  const periodic = startPeriodic({
+    waker,
+    key: serviceKey,
+    round,
+    leastMs,
+    onError: (cause) =>
+      log.warn({ cause }, "the services of this machine could not be looked at; will try again"),
+  });
+
+  /** Until nothing is left, or it belongs to another. */
+  async function end(): Promise<void> {
+    closing = true;
+    await periodic.close();
+    while (heldAs !== undefined && (await store.readLive(database, host)).length > 0) {
+      await round();
+      await new Promise((resolve) => setTimeout(resolve, closeLookMs));
+    }
+    if (heldAs !== undefined) await leaveDuty(database, duty, heldAs);
+    options.announce();
+  }
+
+  let ending: Promise<void> | undefined;
+  return { holds: () => heldAs !== undefined, close: () => (ending ??= end()) };
+}

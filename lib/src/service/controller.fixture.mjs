@@ -1,8 +1,14 @@
-// A controller in a process of its own, to be killed. Started with DATABASE_URL, SCHEMA, HOST_NAME and OUTPUTS.
-import { openPlatform } from "tuntas";
+// A controller in a process of its own, to be killed, or to be an instance itself. Started with DATABASE_URL, SCHEMA,
+// HOST_NAME and OUTPUTS.
+import { makeLog, openPlatform, runUntilSignal } from "tuntas";
 import { runServices } from "tuntas/service";
 
 const { DATABASE_URL: databaseUrl, SCHEMA: schema, HOST_NAME: host, OUTPUTS: outputs } = process.env;
 const platform = await openPlatform({ databaseUrl, schema, name: "controller", watches: false });
-runServices(platform, { host, outputs });
-process.send("ready");
+const controller = runServices(platform, { host, outputs });
+const stop = async () => {
+  await controller.close();
+  await platform.close();
+};
+runUntilSignal(stop, { log: makeLog() });
+process.send?.("ready");

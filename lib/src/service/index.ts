@@ -11,7 +11,7 @@ import { startController, type Controller } from "./worker/index.ts";
 export * from "./contract.ts";
 export { serviceKey, type DeployOptions, type Services } from "./client.ts";
 export { service } from "./declaration.ts";
-export { openFront, type Front, type FrontOptions } from "./front.ts";
+export { openFront, type Front, type FrontOptions } from "./front/index.ts";
 export { serviceSignals } from "./signals.ts";
 export type { LogFilter } from "./store/events.ts";
 export { outputOf } from "./worker/launch.ts";

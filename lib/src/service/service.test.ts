@@ -4,6 +4,8 @@ import { fork, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { Agent, get, request } from "node:http";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -85,6 +87,18 @@ async function deploy(of: ServiceDefinition, host: string): Promise<Deployment> 
   return services.settled(deployment.id);
 }
 
+/** The body of what is answered 200. */
+const fetchBy = (agent: Agent, port: number): Promise<string> =>
+  new Promise((resolve, reject) => {
+    get({ port, agent, path: "/" }, (response) => {
+      let text = "";
+      response.on("data", (chunk) => (text += String(chunk)));
+      response.on("end", () =>
+        response.statusCode === 200 ? resolve(text) : reject(new Error(`${response.statusCode}`)),
+      );
+    }).on("error", reject);
+  });
+
 const running = async (name: string): Promise<readonly Instance[]> =>
   (await kit.platform.services.describe(name)).instances.filter(({ state }) => state === "running");
 const logOf = (name: string): Promise<ServiceEvent[]> => kit.platform.services.log(name, { limit: 1000 });
@@ -115,6 +129,25 @@ test("U-01: each kind is accepted, starts, and reports ready, however it is aske
       desired: 1,
       healthy: 1,
       controlled: true,
+    });
+});
+
+test("U-01: a process that opens Tuntas is asked by its heartbeat, and ends in order", async () => {
+  const host = control();
+  const name = newName();
+  const of = web(name, {
+    kind: "consumer-group",
+    run: { module: fixture("controller.fixture.mjs") },
+    environment: { DATABASE_URL: kit.databaseUrl, SCHEMA: kit.schema, HOST_NAME: name, OUTPUTS: outputs },
+    healthCheck: { presence: true, interval: "1s", timeout: "10s", retries: 3, startPeriod: "60s" },
+  });
+  expect(await deploy(of, host)).toMatchObject({ state: "completed" });
+  await kit.platform.services.stop(name, ada);
+  await expect
+    .poll(async () => (await logOf(name)).at(-1))
+    .toMatchObject({
+      event: "stopped",
+      detail: { stopReason: "scale_in", exit: "0" },
     });
 });
 
@@ -329,26 +362,52 @@ test("only one process controls a machine; what the other writes is refused by t
   expect(await running(name)).toHaveLength(1);
 });
 
-test("a front gives connections to healthy instances alone, and lets none fail while a revision replaces another", async () => {
+test.each(["http", "tcp"] as const)(
+  "a front passes %s on to healthy instances alone, and lets nothing fail while a revision replaces another",
+  async (protocol) => {
+    const host = control();
+    const name = newName();
+    await deploy(web(name, { count: 2, version: "1" }), host);
+    const front = await openFront({ ...kit.platform, service: name, port: 0, protocol });
+    const answers = new Map<string, number>();
+    let asking = true;
+    // Over TCP a kept connection belongs to its instance; over HTTP it outlives it.
+    const agent = new Agent({ keepAlive: protocol === "http" });
+    const ask = async () => {
+      while (asking) {
+        const { version } = JSON.parse(await fetchBy(agent, front.port)) as { version: string };
+        answers.set(version, (answers.get(version) ?? 0) + 1);
+      }
+    };
+    const asked = Promise.all(Array.from({ length: 4 }, ask));
+    expect(await deploy(web(name, { count: 2, version: "2" }), host)).toMatchObject({ state: "completed" });
+    await expect.poll(() => answers.get("2") ?? 0).toBeGreaterThan(20);
+    asking = false;
+    await asked;
+    expect([...answers.keys()].toSorted()).toEqual(["1", "2"]);
+    agent.destroy();
+    await front.close();
+  },
+);
+
+test("a WebSocket goes through a front", async () => {
   const host = control();
   const name = newName();
-  await deploy(web(name, { count: 2, version: "1" }), host);
+  const script = `const s = require("http").createServer((_, r) => r.end()).listen(process.env.PORT); s.on("upgrade", (_, c) => { c.write("HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: echo\\r\\nConnection: Upgrade\\r\\n\\r\\n"); c.pipe(c); }); process.on("SIGTERM", () => process.exit(0))`;
+  await deploy(
+    web(name, {
+      kind: "websocket",
+      healthCheck: { tcp: true, interval: "500ms", timeout: "5s", retries: 3, startPeriod: "20s" },
+      run: { command: [process.execPath, "-e", script] },
+    }),
+    host,
+  );
   const front = await openFront({ ...kit.platform, service: name, port: 0 });
-  const answers = new Map<string, number>();
-  let asking = true;
-  const ask = async () => {
-    while (asking) {
-      const response = await fetch(`http://127.0.0.1:${front.port}/`, { headers: { connection: "close" } });
-      const { version } = (await response.json()) as { version: string };
-      answers.set(version, (answers.get(version) ?? 0) + 1);
-    }
-  };
-  const asked = Promise.all(Array.from({ length: 4 }, ask));
-  expect(await deploy(web(name, { count: 2, version: "2" }), host)).toMatchObject({ state: "completed" });
-  await expect.poll(() => answers.get("2") ?? 0).toBeGreaterThan(20);
-  asking = false;
-  await asked;
-  expect([...answers.keys()].toSorted()).toEqual(["1", "2"]);
+  const asked = request({ port: front.port, headers: { connection: "Upgrade", upgrade: "echo" } }).end();
+  const [, socket] = (await once(asked, "upgrade")) as [unknown, Socket];
+  socket.write("hello");
+  expect(String((await once(socket, "data"))[0])).toBe("hello");
+  socket.destroy();
   await front.close();
 });
 

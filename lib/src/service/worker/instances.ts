@@ -1,6 +1,7 @@
 // The processes of this machine's services, one by one: started, asked for their health, held to their memory, stopped
 // by SIGTERM and then SIGKILL, and missed when they end. What another controller has started is adopted.
 import type { ChildProcess } from "node:child_process";
+import { hostname } from "node:os";
 import type { Instance, Revision, StopReason } from "../contract.ts";
 import { isFailure, newHealth, nextHealth, stopStep, type HealthState } from "../state.ts";
 import * as store from "../store/control.ts";
@@ -102,7 +103,7 @@ export function makeInstances(options: ControllerOptions, write: Write): Instanc
     const isPresent = () =>
       store.isPresent(
         database,
-        host,
+        hostname(),
         of.members.map(({ pid }) => pid),
       );
     const asked = {

@@ -42,10 +42,14 @@ export const serviceRun: Command = {
 
 export const serviceFront: Command = {
   name: "service front",
-  summary: "Listens on one port for a service and gives each connection to a healthy instance.",
+  summary: "Listens on one port for a service and passes requests on to its healthy instances.",
   arguments: [{ name: "SERVICE", required: true }],
   options: {
     port: { value: "PORT", meaning: "where it listens (required); 0 takes a free one" },
+    protocol: {
+      value: "PROTOCOL",
+      meaning: "http (request by request; WebSocket too) or tcp; by default tcp for gRPC alone",
+    },
     listen: { value: "ADDRESS", meaning: "127.0.0.1 by default" },
   },
   examples: [["tuntas service front orders-api --port 8080", "the same address through every deployment"]],
@@ -53,6 +57,7 @@ export const serviceFront: Command = {
   async run(call) {
     const port = call.count("port", [0, 65_535]);
     if (port === undefined) throw call.wrong("--port is required");
+    const protocol = call.oneOf("protocol", ["http", "tcp"]);
     const [service, host] = [call.argument(0), call.text("listen") ?? "127.0.0.1"];
     const log = makeLog({ service: "tuntas service front" }, "stderr");
     const platform = await openPlatform({
@@ -61,14 +66,12 @@ export const serviceFront: Command = {
       log,
       watches: false,
     });
-    const open = async () => {
-      await platform.services.describe(service);
-      return openFront({ ...platform, service, port, host });
-    };
-    const front = await open().catch(async (cause: unknown) => {
-      await platform.close();
-      throw cause;
-    });
+    const front = await openFront({ ...platform, service, port, host, protocol }).catch(
+      async (cause: unknown) => {
+        await platform.close();
+        throw cause;
+      },
+    );
     const stop = async () => {
       await front.close();
       await platform.close();

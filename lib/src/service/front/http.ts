@@ -1,0 +1,59 @@
+// HTTP, request by request: a client keeps its connection to the front through every deployment, and each request gets a
+// connection of its own to an instance. No instance can close a connection just when a request is on its way to it.
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Choice } from "./choice.ts";
+import { join } from "./tcp.ts";
+
+/** What is between two neighbours and not passed on. */
+const hopByHop = new Set(["connection", "keep-alive", "proxy-connection"]);
+
+/** Names and values in turn, as they came. */
+const passedOn = (raw: readonly string[]): string[] =>
+  raw.filter((_, index) => !hopByHop.has(raw[index - (index % 2)]!.toLowerCase()));
+
+function refuse(response: ServerResponse, status: 502 | 503): void {
+  if (response.headersSent) return void response.destroy();
+  response.writeHead(status, { ...(status === 503 && { "retry-after": "1" }) }).end();
+}
+
+async function pass(choice: Choice, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const socket = await choice.connection();
+  if (!socket) return refuse(response, 503);
+  const { method, url: path, rawHeaders } = incoming;
+  const headers = [...passedOn(rawHeaders), "connection", "close"];
+  const outgoing = request({ method, path, headers, setHost: false, createConnection: () => socket });
+  outgoing.on("response", (answer) => {
+    response.writeHead(answer.statusCode!, answer.statusMessage, passedOn(answer.rawHeaders));
+    answer.pipe(response);
+    answer.on("error", () => response.destroy());
+  });
+  outgoing.on("error", () => refuse(response, 502));
+  response.on("close", () => outgoing.destroy());
+  incoming.pipe(outgoing);
+}
+
+/** A WebSocket, or whatever else the two agree upon: from here on bytes as they come. */
+async function upgrade(
+  choice: Choice,
+  incoming: IncomingMessage,
+  client: Socket,
+  head: Buffer,
+): Promise<void> {
+  client.on("error", () => client.destroy());
+  const server = await choice.connection();
+  if (!server) return void client.destroy();
+  const { method, url, rawHeaders } = incoming;
+  const lines = rawHeaders.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
+  server.write(`${method} ${url} HTTP/1.1\r\n${lines}\r\n`);
+  server.write(head);
+  join(client, server);
+}
+
+export function makeHttpFront(choice: Choice): Server {
+  const server = createServer((incoming, response) => void pass(choice, incoming, response));
+  return server.on(
+    "upgrade",
+    (incoming, client, head) => void upgrade(choice, incoming, client as Socket, head),
+  );
+}

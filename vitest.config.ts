@@ -17,6 +17,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   resolve: {
     alias: [
+      { find: /^@tuntas\/aws$/, replacement: at("aws/src/index.ts") },
       { find: /^tuntas$/, replacement: at("lib/src/index.ts") },
       { find: /^tuntas\/(gateway|fastify|console)$/, replacement: at("apps/$1/src/index.ts") },
       { find: /^tuntas\/(.+)$/, replacement: at("lib/src/$1/index.ts") },
@@ -24,7 +25,7 @@ export default defineConfig({
   },
   test: {
     sequence: { sequencer: LongestFirst },
-    include: ["{lib,apps,examples,sim,bench,docs}/**/*.test.ts"],
+    include: ["{lib,apps,aws,examples,sim,bench,docs}/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**"],
     globalSetup: ["scripts/test-database.mjs"],
     env: { TUNTAS_LOG_LEVEL: "silent" },

@@ -54,7 +54,7 @@ const hashOf = (lines) => createHash("sha256").update(lines.toSorted().join("\n"
 
 /** What the code and what the pages are built from. */
 function sourceHashes() {
-  const lines = ["lib", "apps", "examples"].flatMap((folder) => [...sources(folder)]);
+  const lines = ["lib", "apps", "aws", "examples"].flatMap((folder) => [...sources(folder)]);
   const isPages = (line) => line.startsWith(pages);
   return {
     source: hashOf(lines.filter((line) => !isPages(line))),

@@ -430,6 +430,23 @@ create table tuntas.in_flight (
   constraint in_flight_check CHECK (((owner_id IS NULL) <> (expires_at IS NULL)))
 ) with (autovacuum_analyze_scale_factor=0.2, autovacuum_vacuum_scale_factor=0.02);
 
+-- integration: Messages taken in from queues that live elsewhere: who may end each, and what it came to.
+create table tuntas.inbox (
+  queue_id integer not null,
+  message_id uuid not null,
+  id bigint not null,
+  fence bigint,
+  receives integer not null,
+  received_at timestamp with time zone not null,
+  outcome text,
+  code text,
+  reason text,
+  ended_at timestamp with time zone,
+  expires_at timestamp with time zone not null,
+  constraint inbox_id_key UNIQUE (id),
+  constraint inbox_pkey PRIMARY KEY (queue_id, message_id)
+) with (fillfactor=80);
+
 -- control: Resources that one owner holds until an instant.
 create table tuntas.lease (
   name text not null,
@@ -1087,6 +1104,8 @@ CREATE INDEX handler_duration_hour ON tuntas.handler_duration USING btree (hour)
 CREATE INDEX in_flight_expires ON tuntas.in_flight USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
 CREATE INDEX in_flight_group ON tuntas.in_flight USING btree (queue_id, group_id, turn, id) WHERE (group_id IS NOT NULL);
+
+CREATE INDEX inbox_expires ON tuntas.inbox USING btree (expires_at);
 
 CREATE INDEX machine_revision_machine ON tuntas.machine_revision USING btree (machine_id, id);
 

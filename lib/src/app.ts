@@ -13,6 +13,8 @@ import { openPlatform, type Platform, type PlatformOptions } from "./platform.ts
 import { queueErrors, type QueueRecord } from "./queue/contract.ts";
 import type { QueueDefinition, WorkerDefinition } from "./queue/declaration.ts";
 import { bindQueue } from "./queue/declaration.ts";
+import { openRemotes, type Remotes } from "./queue/remote/serve.ts";
+import type { QueueService } from "./queue/remote/contract.ts";
 import { ensureQueue } from "./queue/ensure.ts";
 import { sendDeclared } from "./queue/send.ts";
 import { startWorkers, type Workers } from "./queue/worker/index.ts";
@@ -95,6 +97,8 @@ export interface StartOptions extends PlatformOptions {
   readonly platform?: Platform;
   /** False for a process that only sends. */
   readonly workers?: boolean;
+  /** Where the declared queues live: this database by default, Amazon SQS with `sqs()` of `@tuntas/aws`. */
+  readonly queues?: QueueService;
   /** How long what runs may take to finish when the application stops; 25s by default, under the usual 30s kill. */
   readonly drain?: Duration;
 }
@@ -148,6 +152,7 @@ interface Working {
   /** Undefined in a process that only sends. */
   readonly workers: Workers | undefined;
   readonly unwatch: () => void;
+  readonly remotes: Remotes | undefined;
 }
 
 /** Unknown calls of the providers are asked about, and reconciliations run on their periods. */
@@ -185,28 +190,60 @@ const payloadsOfWorkflows = (parts: Parts): Map<string, Payload> =>
     ),
   );
 
-async function begin(definition: AppDefinition, platform: Platform, withWorkers: boolean): Promise<Working> {
-  const { queues, context, slots, log, processId, onLost } = platform;
-  const tracing = findTracing();
+/** Makes the database agree with the declared queues, and finds those that live elsewhere. */
+async function beginQueues(
+  parts: Parts,
+  platform: Platform,
+  service: QueueService | undefined,
+): Promise<{ records: ReadonlyMap<QueueDefinition, QueueRecord>; remotes: Remotes | undefined }> {
   const records = new Map<QueueDefinition, QueueRecord>();
-  for (const queue of queuesOf(definition.parts)) {
-    records.set(queue, await ensureQueue(queues.catalog, queue));
+  for (const queue of queuesOf(parts))
+    records.set(queue, await ensureQueue(platform.queues.catalog, queue));
+  const remotes = service && (await openRemotes(service, records, { ...platform, workers: workersOf(parts) }));
+  return { records, remotes };
+}
+
+function bindQueues(
+  parts: Parts,
+  { queues: { catalog, sender } }: Platform,
+  { tracing, remotes }: { tracing: Tracing | undefined; remotes: Remotes | undefined },
+): void {
+  for (const queue of queuesOf(parts)) {
+    const ways = { catalog, sender: remotes?.senderOf(queue) ?? sender };
     bindQueue(queue, (of, message, options) => {
-      const send = (traced: typeof options) => sendDeclared(queues, of, message, traced);
+      const send = (traced: typeof options) => sendDeclared(ways, of, message, traced);
       return tracing ? tracing.send(of.name, options, send) : send(options);
     });
   }
-  const unannounce = await announce(definition, platform);
-  const serveWorkflows = await beginWorkflows(definition.parts, platform, tracing);
-  if (!withWorkers) return { workers: undefined, unwatch: unannounce };
-  await serveWorkflows();
-  const pairs = workersOf(definition.parts).map((worker) => ({
-    worker: tracing?.worker(worker) ?? worker,
-    queue: records.get(worker.queue)!,
-  }));
-  const unwatch = await watchOver(definition.parts, platform);
-  const workers = startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
-  return { workers, unwatch: () => [unwatch, unannounce].forEach((end) => end()) };
+}
+
+async function begin(
+  definition: AppDefinition,
+  platform: Platform,
+  { workers: withWorkers = true, queues: service }: StartOptions,
+): Promise<Working> {
+  const { parts } = definition;
+  const { queues, context, slots, log, processId, onLost } = platform;
+  const tracing = findTracing();
+  const { records, remotes } = await beginQueues(parts, platform, service);
+  try {
+    bindQueues(parts, platform, { tracing, remotes });
+    const unannounce = await announce(definition, platform);
+    const serveWorkflows = await beginWorkflows(parts, platform, tracing);
+    if (!withWorkers) return { workers: undefined, unwatch: unannounce, remotes };
+    await serveWorkflows();
+    const pairs = workersOf(parts).map((worker) => ({
+      worker: tracing?.worker(worker) ?? worker,
+      queue: records.get(worker.queue)!,
+      remote: remotes?.of(worker.queue),
+    }));
+    const unwatch = await watchOver(parts, platform);
+    const workers = startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
+    return { workers, unwatch: () => [unwatch, unannounce].forEach((end) => end()), remotes };
+  } catch (cause) {
+    await remotes?.close();
+    throw cause;
+  }
 }
 
 /** Who sends or starts from now on is told that nothing is started. */
@@ -219,7 +256,7 @@ function unbind(parts: Parts): void {
 export async function start(definition: AppDefinition, options: StartOptions = {}): Promise<RunningApp> {
   const drainMs = toMs(options.drain ?? "25s", "start: drain");
   const platform = options.platform ?? (await openPlatform(options));
-  const working = await begin(definition, platform, options.workers ?? true).catch(async (cause: unknown) => {
+  const working = await begin(definition, platform, options).catch(async (cause: unknown) => {
     unbind(definition.parts);
     if (!options.platform) await platform.close();
     throw cause;
@@ -236,6 +273,7 @@ export async function start(definition: AppDefinition, options: StartOptions = {
     ]);
     unbind(definition.parts);
     await platform.queues.sender.idle();
+    await working.remotes?.close();
     platform.log.info(
       { event: "service.acknowledged" },
       "what was sent is durable, what was done is acknowledged",

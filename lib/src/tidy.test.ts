@@ -68,7 +68,7 @@ function read(folder: string): Source[] {
   });
 }
 
-const everything = ["lib/src", "apps", "examples"].flatMap(read);
+const everything = ["lib/src", "apps", "aws", "examples"].flatMap(read);
 const sources = everything.filter(({ path }) => !isTest(path));
 const library = sources.filter(({ path }) => path.startsWith("lib/src/"));
 
@@ -239,11 +239,11 @@ test("core, asl and every state.ts know no clock, no random and no IO", () => {
   expect(findings.filter(notOwed)).toEqual([]);
 });
 
-test("apps and examples use public subpaths only", () => {
+test("apps, aws and examples use public subpaths only", () => {
   const { exports } = JSON.parse(readFileSync(join(root, "lib/package.json"), "utf8")) as { exports: object };
   const isPublic = (from: string) => Object.hasOwn(exports, from.replace(/^tuntas/, "."));
   const findings = everything
-    .filter(({ path }) => /^(apps|examples)\//.test(path))
+    .filter(({ path }) => /^(apps|aws|examples)\//.test(path))
     .flatMap((source) =>
       importsOf(source)
         .filter(

@@ -107,6 +107,8 @@ export interface HeldMessage extends Claim {
   readonly sourceQueueId: number | null;
   /** Whether it lies in one row with others of its claim. */
   readonly bundled: boolean;
+  /** Its work has ended before, and only its deletion elsewhere was lost. */
+  readonly ended?: boolean;
 }
 
 /** How many messages a queue has, by state. */
@@ -267,6 +269,19 @@ export const queueErrors = catalogue({
   TUNTAS_RESEND_TARGET: {
     meaning: "A dead letter cannot be sent anew to where it died.",
     remedy: "Replay it to another queue, or reject it with a reason.",
+  },
+  TUNTAS_QUEUE_DIFFERS: {
+    meaning: "A queue that lives elsewhere (Amazon SQS) is not as code declares it.",
+    remedy: "Change the named settings where the queue is made (CDK, say), or the declaration.",
+  },
+  TUNTAS_QUEUE_UNREACHABLE: {
+    meaning: "The service in which a queue lives could not be reached, or asked to be spared for a while.",
+    remedy: "It is tried again by itself. Where it lasts: look at region, credentials, endpoint and quotas.",
+    retryable: true,
+  },
+  TUNTAS_QUEUE_REFUSED: {
+    meaning: "The service in which a queue lives refused a request.",
+    remedy: "Do what its own message says; often the role lacks a permission on the queue.",
   },
   TUNTAS_WORKER_REGISTERED: {
     meaning: "Two workers of one application take messages of the same queue.",

@@ -21,7 +21,7 @@ function textOf(name: string, message: unknown, { issues }: SchemaResult<unknown
 
 /** Checks and sends; in the caller's transaction where `options.tx` is given. */
 export async function sendDeclared(
-  queues: Queues,
+  queues: Pick<Queues, "catalog"> & { readonly sender: Pick<Queues["sender"], "send" | "sendIn"> },
   definition: QueueDefinition,
   message: unknown,
   options: SendOptions,

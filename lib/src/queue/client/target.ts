@@ -5,7 +5,7 @@ import { Unavailable } from "../../engine/unavailable.ts";
 import type { Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import { attributesOf } from "../attributes.ts";
-import type { QueueRecord } from "../contract.ts";
+import type { NewMessage, QueueRecord } from "../contract.ts";
 import { defaultScope, queueErrors } from "../contract.ts";
 import { checkTexts } from "../compose.ts";
 import type { Addressed } from "../store/send.ts";
@@ -15,16 +15,22 @@ import type { QueueContext } from "./context.ts";
 
 const notify = statement("select pg_notify($1, $2)");
 
-function addressed(queue: QueueRecord, { eventId, key, type, payload }: Announcement): Addressed {
+/** The message that the announcement becomes. Errors: TUNTAS_MESSAGE_TEXT, TUNTAS_MESSAGE_SIZE. */
+export function messageOf(
+  queue: QueueRecord,
+  { eventId, key, type, payload }: Announcement,
+): NewMessage {
   const attributes = attributesOf(type === null ? undefined : { type });
   checkTexts(queue, payload, attributes);
   const ordered = queue.fifo ? { groupId: key ?? eventId, deduplicationId: eventId } : {};
-  return {
-    queueId: queue.id,
-    sender: defaultScope.account,
-    message: { messageId: eventId, body: payload, attributes, ...ordered },
-  };
+  return { messageId: eventId, body: payload, attributes, ...ordered };
 }
+
+const addressed = (queue: QueueRecord, announcement: Announcement): Addressed => ({
+  queueId: queue.id,
+  sender: defaultScope.account,
+  message: messageOf(queue, announcement),
+});
 
 async function store(tx: Tx, queue: QueueRecord, batch: readonly Announcement[]): Promise<Receipt[]> {
   const items = batch.map((announcement) => addressed(queue, announcement));

@@ -344,11 +344,3 @@ export const acknowledgement = ({
   statement: endInTransaction,
   values: [queueId, id, fence],
 });
-
-export const groupRefresh = (
-  queueId: number,
-  groupId: string,
-): { statement: Statement; values: unknown[] } => ({
-  statement: refresh,
-  values: [queueId, [groupId]],
-});

@@ -41,6 +41,8 @@ const forget = [
   `select tuntas.forget_entity_locks(1000)`,
   `delete from tuntas.command where ctid = any(array(
      select ctid from tuntas.command where expires_at <= tuntas.now() order by expires_at limit 1000))`,
+  `delete from tuntas.inbox where ctid = any(array(
+     select ctid from tuntas.inbox where expires_at <= tuntas.now() order by expires_at limit 1000))`,
   // ListMessageMoveTasks shows the most recent ten of a source; a queue that is gone has none to show.
   `delete from tuntas.move_task where ended_at is not null and ctid = any(array(
      select t.ctid from (
@@ -49,7 +51,7 @@ const forget = [
      where t.n > 10 or not exists (select from tuntas.queue q where q.id = t.source_queue_id)))`,
 ].map(statement);
 
-/** Forgets what has expired: deduplication ids, receive attempts, command records, move tasks of long ago. */
+/** Forgets what has expired: deduplication ids, receive attempts, command records, inbox entries, move tasks of long ago. */
 export async function forgetExpired(sql: Runner): Promise<void> {
   for (const one of forget) await sql.run(one);
 }

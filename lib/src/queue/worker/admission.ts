@@ -34,6 +34,8 @@ export interface Admission {
 // Somebody else works on the same thing at this moment; a little apart, so that several do not come back in step.
 export const elsewhereMs = (): number => 100 + Math.random() * 200;
 
+const none: ReadonlyMap<string, string> = new Map();
+
 export function makeAdmission(deps: AdmissionDeps): Admission {
   const { database, settler, slots, log, worker, queue } = deps;
 
@@ -65,15 +67,22 @@ export function makeAdmission(deps: AdmissionDeps): Admission {
     return all.filter((entry) => entry !== undefined) as Taken[];
   }
 
-  async function withoutDuplicates(items: readonly Taken[]): Promise<Taken[]> {
-    if (worker.options.idempotencyKey === "none") return [...items];
+  /** The command records of their keys, with the hash of each one's request. */
+  async function knownOf(items: readonly Taken[]): Promise<ReadonlyMap<string, string>> {
+    if (worker.options.idempotencyKey === "none") return none;
     const commands = items.flatMap((item) => item.command ?? []);
-    if (commands.length === 0) return [...items];
+    if (commands.length === 0) return none;
     const keys = commands.map((command) => command.key);
-    const known = await persist(() => findCommands(database, commands[0]!.scope, keys));
-    const isKnown = ({ command }: Taken) => command !== undefined && known.has(command.key);
+    return persist(() => findCommands(database, commands[0]!.scope, keys));
+  }
+
+  async function withoutDuplicates(items: readonly Taken[]): Promise<Taken[]> {
+    const known = await knownOf(items);
+    const isKnown = ({ held, command }: Taken) =>
+      held.ended === true || (command !== undefined && known.has(command.key));
     for (const item of items.filter(isKnown)) {
-      warnOfOtherBody(item, known.get(item.command!.key)!);
+      const requestHash = item.command && known.get(item.command.key);
+      if (requestHash !== undefined) warnOfOtherBody(item, requestHash);
       void deps.endDuplicate(item);
     }
     return items.filter((item) => !isKnown(item));

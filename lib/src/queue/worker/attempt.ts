@@ -21,21 +21,17 @@ import { decide, fingerprint } from "../state.ts";
 import type { Failure } from "../store/settle.ts";
 import { AttemptContext } from "./context.ts";
 import type { Taken } from "./intake.ts";
-import type { Settler } from "./settler.ts";
+import type { Source } from "./source.ts";
 import type { Ending } from "./transaction.ts";
-import type { Writer } from "./writes.ts";
 
-export interface AttemptDeps {
+export interface AttemptDeps
+  extends Pick<Source, "settler" | "writer" | "endings" | "committed" | "wake"> {
   readonly database: Database;
-  readonly settler: Settler;
-  readonly writer: Writer;
   readonly log: Log;
   readonly worker: WorkerDefinition;
   readonly queue: QueueRecord;
   readonly timeoutMs: number;
   readonly policy: SettlePolicy;
-  /** Wakes whoever waits for messages of this queue. */
-  readonly wake: () => void;
   /** Tells that a message is left in flight, whose outcome could not be written. */
   readonly trouble: () => void;
 }
@@ -265,6 +261,7 @@ async function settleCommit(
   if (ending === "lost") return announceLost(deps, item);
   if (ending !== "committed")
     return settleOutcome(deps, item, typeof ending === "string" ? refusals[ending] : ending, durationMs);
+  deps.committed(item.held);
   announce(deps, item, done, durationMs);
   if (deps.queue.fifo) deps.wake(); // the next message of its group
 }

@@ -7,6 +7,7 @@ import { handedOver } from "../../engine/handler/control.ts";
 import type { QueueRecord } from "../contract.ts";
 import { textsOf } from "../attributes.ts";
 import type { Taken } from "./intake.ts";
+import type { Endings } from "./source.ts";
 import { openTransaction, type HandlerTransaction } from "./transaction.ts";
 
 export interface Context {
@@ -42,6 +43,7 @@ export interface ContextDeps {
   readonly database: Database;
   readonly log: Log;
   readonly queue: QueueRecord;
+  readonly endings: Endings;
   readonly timeoutMs: number;
 }
 
@@ -73,9 +75,16 @@ export class AttemptContext implements Context {
 
   get tx(): HandlerTx {
     if (!this.transaction) {
-      const { database, queue, timeoutMs } = this.deps;
+      const { database, queue, endings, timeoutMs } = this.deps;
       const { held, command } = this.item;
-      this.transaction = openTransaction({ database, claim: held, fifo: queue.fifo, command, timeoutMs });
+      this.transaction = openTransaction({
+        database,
+        claim: held,
+        endings,
+        fifo: queue.fifo,
+        command,
+        timeoutMs,
+      });
       if (this.ended) void this.transaction.rollback();
     }
     return this.transaction.tx;

@@ -2,10 +2,11 @@
 import type { QueueContext } from "../client/context.ts";
 import type { WorkerDefinition } from "../declaration.ts";
 import type { QueueRecord } from "../contract.ts";
+import type { Remote } from "../remote/contract.ts";
+import { makeRemoteSource } from "../remote/source.ts";
 import { keepRoster } from "./roster.ts";
-import { concurrencyDefault, makeRunner, type Runner, type RunnerDeps } from "./runner.ts";
-import { makeSettler } from "./settler.ts";
-import { makeWriter } from "./writes.ts";
+import { concurrencyDefault, makeRunner, type Runner, type RunnerDeps, type Work } from "./runner.ts";
+import { makeCommits, makeLocalSource, type LocalParts } from "./source.ts";
 
 export interface Workers {
   /** For metrics: what each worker holds in this process. */
@@ -17,26 +18,44 @@ export interface Workers {
   stop(deadlineMs: number, hurry: AbortSignal): Promise<void>;
 }
 
-export type WorkersDeps = Omit<RunnerDeps, "settler" | "writer"> & {
+export type WorkersDeps = RunnerDeps & Omit<LocalParts, "commits"> & {
   readonly onLost: (handler: () => void) => void;
 };
 
-const toConsumer = ({ worker: { options }, queue }: { worker: WorkerDefinition; queue: QueueRecord }) => ({
+/** A worker with its queue, and where the queue lives if not in this database. */
+export interface Pair {
+  readonly worker: WorkerDefinition;
+  readonly queue: QueueRecord;
+  readonly remote?: Remote | undefined;
+}
+
+const toConsumer = ({ worker: { options }, queue }: Pair) => ({
   queueId: queue.id,
   concurrency: options.concurrency ?? concurrencyDefault,
   globalConcurrency: options.globalConcurrency ?? null,
 });
 
+/** What lies in this database is worked off beside what comes from elsewhere: replayed messages, say. */
+function worksOf(deps: WorkersDeps, pairs: readonly Pair[]): Work[] {
+  const commits = makeCommits(deps.context);
+  return pairs.flatMap(({ worker, queue, remote }) => {
+    const local = makeLocalSource({ ...deps, commits }, worker, queue);
+    if (!remote) return [{ worker, queue, source: local }];
+    const source = makeRemoteSource({ ...deps, remote }, queue);
+    return [
+      { worker, queue, source: local },
+      { worker, queue, source },
+    ];
+  });
+}
+
 export function startWorkers(
   deps: WorkersDeps,
-  pairs: readonly { worker: WorkerDefinition; queue: QueueRecord }[],
+  pairs: readonly Pair[],
 ): Workers {
   const context: QueueContext = deps.context;
-  const settler = makeSettler(context);
-  const writer = makeWriter(context.database);
-  const runners: Runner[] = pairs.map(({ worker, queue }) =>
-    makeRunner({ ...deps, settler, writer }, worker, queue),
-  );
+  const works = worksOf(deps, pairs);
+  const runners: Runner[] = works.map((work) => makeRunner(deps, work));
   deps.onLost(() => runners.forEach((runner) => runner.lose()));
   for (const runner of runners) runner.start();
   const roster = keepRoster({ ...deps, database: context.database }, pairs.map(toConsumer));
@@ -61,7 +80,7 @@ export function startWorkers(
         deadline(deadlineMs, hurry),
       ]);
       await Promise.all(runners.map((runner) => runner.abandon()));
-      await Promise.all([settler.idle(), writer.idle()]);
+      await Promise.all(works.flatMap(({ source: { settler, writer } }) => [settler.idle(), writer.idle()]));
       deps.log.info({ event: "service.drained" }, "every outcome is written");
     },
   };

@@ -1,33 +1,23 @@
 // The worker of one queue in this process: claims ahead, starts handlers as slots get free, settles what they came to.
-import { makeBell } from "../../engine/wake.ts";
 import type { SlotTable } from "../../engine/process/slots.ts";
 import type { Log } from "../../engine/log.ts";
 import { toMs } from "../../core/duration.ts";
 import type { HeldMessage, QueueRecord } from "../contract.ts";
-import type { Catalog } from "../client/catalog.ts";
 import type { QueueContext } from "../client/context.ts";
-import { readyKey, wakeQueues } from "../client/context.ts";
-import { makeClaimer, tellClaimed } from "../client/receive.ts";
 import type { WorkerDefinition } from "../declaration.ts";
 import { backoffOf } from "../declaration.ts";
 import { duplicate } from "../../core/outcome.ts";
-import { claimCapped, claimFifoMessages } from "../store/claim.ts";
 import { elsewhereMs, makeAdmission } from "./admission.ts";
 import { Attempt, settleOutcome, type AttemptDeps, type AttemptOwner } from "./attempt.ts";
 import { makeDeadline } from "./deadline.ts";
 import type { Taken } from "./intake.ts";
 import { makePace } from "./pace.ts";
-import type { Settler } from "./settler.ts";
-import type { Writer } from "./writes.ts";
+import type { Source } from "./source.ts";
 
 export interface RunnerDeps {
   readonly context: QueueContext;
-  readonly catalog: Catalog;
   readonly slots: SlotTable;
-  readonly settler: Settler;
-  readonly writer: Writer;
   readonly log: Log;
-  readonly processId: () => string;
 }
 
 export interface Runner {
@@ -49,27 +39,31 @@ export const concurrencyDefault = 16;
 const claimMax = 500;
 // While the messages of one claim are handled the database has the next to do: one at a time drained 0.9 times as fast.
 const claimsMax = 2;
-// A notification wakes it, or the heartbeat, which looks once a second; after a claim that failed nobody might.
-const [idleMs, afterErrorMs] = [60_000, 1000];
 
-const attemptDepsOf = (deps: RunnerDeps, worker: WorkerDefinition, queue: QueueRecord): AttemptDeps => ({
+/** One worker on one queue, as one source has it. */
+export interface Work {
+  readonly worker: WorkerDefinition;
+  readonly queue: QueueRecord;
+  readonly source: Source;
+}
+
+const attemptDepsOf = (deps: RunnerDeps, { worker, queue, source }: Work): AttemptDeps => ({
   ...deps,
+  ...source,
   database: deps.context.database,
   worker,
   queue,
   timeoutMs: toMs(worker.options.timeout),
   policy: { backoff: backoffOf(worker.options), poison: worker.queue.options.poison ?? "exhaust" },
-  wake: () => wakeQueues(deps.context, [queue.id]),
   trouble: deps.context.trouble,
 });
 
-export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: QueueRecord): Runner {
-  const { context, catalog, slots, log } = deps;
+export function makeRunner(deps: RunnerDeps, work: Work): Runner {
+  const { context, slots, log } = deps;
+  const { worker, queue, source } = work;
   const { options } = worker;
   const concurrency = options.concurrency ?? concurrencyDefault;
-  const claim = makeClaimer(context, queue.id);
   const pace = makePace(concurrency, options.globalConcurrency !== undefined);
-  const bell = makeBell(context.waker, readyKey(queue.id));
   const buffer: Taken[] = [];
   const running = new Set<Attempt>();
   const activeKeys = new Set<string>();
@@ -80,36 +74,19 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   let settling = 0;
   let losses = 0;
   let claims = 0;
-  /** How long to wait for the bell before the next claim. */
-  let restMs = 0;
+  /** What the claims since the last rest brought: as many as they asked for, fewer, or nothing that is known. */
+  let found: "all" | "fewer" | "failed" = "all";
   let changed: (() => void) | undefined;
   let loop: Promise<void> | undefined;
   const idlers: (() => void)[] = [];
 
-  const attemptDeps = attemptDepsOf(deps, worker, queue);
+  const attemptDeps = attemptDepsOf(deps, work);
   const deadline = makeDeadline(running, attemptDeps.timeoutMs);
   const admission = makeAdmission({ ...attemptDeps, slots, endDuplicate });
 
   // ---- claiming
 
   const held = (): number => arriving + buffer.length + running.size;
-
-  async function claimSome(count: number): Promise<HeldMessage[]> {
-    const current = await catalog.find(queue, queue.name);
-    if (!current || current.pausedAtMs !== null) return [];
-    await context.due.catchUp();
-    const request = { queueId: queue.id, count, ownerId: deps.processId(), visibilitySeconds: null };
-    const cap = options.globalConcurrency;
-    if (cap === undefined && !queue.fifo) return claim({ ...request, bundled });
-    const claimed =
-      cap === undefined
-        ? await claimFifoMessages(context.database, request)
-        : await claimCapped(context.database, request, cap, queue.fifo);
-    tellClaimed(context, queue.id, claimed);
-    // What ended instead had stood in front of others, which are worth another look.
-    if (claimed.dead + claimed.expired > 0) context.waker.wake(readyKey(queue.id));
-    return claimed.messages;
-  }
 
   /** How many messages the next claim asks for; none where enough are held or on their way. */
   function wanted(): number {
@@ -120,17 +97,16 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   async function claimNext(count: number): Promise<void> {
     claims++;
     arriving += count;
-    const messages = await claimSome(count).catch((cause: unknown) => {
+    const messages = await source.claim(count, bundled).catch((cause: unknown) => {
       log.warn({ cause, queue: queue.name }, "could not claim; will try again");
       // It may have taken place all the same.
       context.trouble();
     });
     claims--;
     arriving -= count - (messages?.length ?? 0);
-    if (!messages) restMs = afterErrorMs;
-    else if (messages.length === count) restMs = 0;
-    // Fewer than asked for is all that there was: what comes now rings.
-    else restMs ||= idleMs;
+    if (!messages) found = "failed";
+    else if (messages.length === count) found = "all";
+    else if (found === "all") found = "fewer";
     changed?.();
     if (messages) void accept(messages);
   }
@@ -138,15 +114,15 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
   const change = () => new Promise<void>((resolve) => (changed = resolve));
 
   async function rest(): Promise<void> {
-    await bell.wait(restMs);
-    restMs = 0;
+    await source.rest(found === "failed");
+    found = "all";
   }
 
   async function claimLoop(): Promise<void> {
     while (!stopping) {
-      const count = restMs === 0 && claims < claimsMax ? wanted() : 0;
+      const count = found === "all" && claims < claimsMax ? wanted() : 0;
       if (count > 0) void claimNext(count);
-      else await (restMs > 0 && claims === 0 ? rest() : change());
+      else await (found !== "all" && claims === 0 ? rest() : change());
     }
     while (claims > 0) await change();
   }
@@ -181,6 +157,7 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
 
   function release(item: Taken): void {
     slots.free(item.slot);
+    source.forget(item.held);
   }
 
   function begin(item: Taken): void {
@@ -234,9 +211,9 @@ export function makeRunner(deps: RunnerDeps, worker: WorkerDefinition, queue: Qu
     async stopClaiming() {
       stopping = true;
       changed?.();
-      context.waker.wake(readyKey(queue.id));
+      source.ring();
       await loop;
-      bell.close();
+      source.close();
       await giveBack(buffer.splice(0));
     },
     drained: () => (isDrained() ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),

@@ -14,7 +14,7 @@ import {
   settleReject,
   settleRetry,
 } from "../store/settle.ts";
-import type { Claim } from "../contract.ts";
+import type { Claim, HeldMessage } from "../contract.ts";
 
 type Store<Item, Row extends { id: string }> = (
   sql: Pick<Sql | Tx, "run">,
@@ -36,8 +36,8 @@ export interface Settler {
   readonly acknowledge: (item: Done, fifo: boolean, told: Told) => void;
   readonly done: End<Done>;
   readonly retry: End<Retry>;
-  readonly quarantine: End<Ended>;
-  readonly reject: End<Ended>;
+  readonly quarantine: End<Ended & HeldMessage>;
+  readonly reject: End<Ended & HeldMessage>;
   idle(): Promise<void>;
 }
 
@@ -66,10 +66,42 @@ interface Waiting<Item> {
 }
 
 /** A promise of what the callback gets. */
-function promised(ask: (told: Told) => void): Promise<boolean> {
+export function promised(ask: (told: Told) => void): Promise<boolean> {
   return new Promise((resolve, reject) =>
     ask((ending) => (typeof ending === "object" ? reject(ending.failure) : resolve(ending))),
   );
+}
+
+/**
+ * Gathers what ends the same way into shared commits, and tells each whether its own claim moved. `after` gets those that
+ * did, once that is committed.
+ */
+export function shareEndings<Item extends Claim>(
+  store: (items: readonly Item[]) => Promise<readonly { id: string }[]>,
+  after?: After<Item>,
+): Gatherer<Waiting<Item>> {
+  async function write(waiting: readonly Waiting<Item>[]): Promise<void> {
+    const items = waiting.map((entry) => entry.item);
+    const rows = await persist(() => store(items));
+    // Usually all moved, and then nobody needs looking up.
+    const moved = rows.length === items.length ? undefined : new Set(rows.map((row) => row.id));
+    after?.(moved ? items.filter((item) => moved.has(item.id)) : items);
+    for (const { item, told } of waiting) told(moved?.has(item.id) ?? true);
+  }
+
+  async function flush(waiting: readonly Waiting<Item>[]): Promise<void> {
+    try {
+      await write(waiting);
+    } catch (failure) {
+      const shared = waiting.length > 1 && !isTransient(failure);
+      // One item may have failed the statement of all: alone, each answers for itself.
+      if (shared) await Promise.all(waiting.map((entry) => flush([entry])));
+      else for (const { told } of waiting) told({ failure });
+    }
+  }
+
+  // A turn of the event loop carries many short handlers to their ends; they share one commit.
+  return gatherer<Waiting<Item>>({ itemsMax: 500, flushesMax: 2, flush, schedule: setImmediate });
 }
 
 export function makeSettler(context: QueueContext): Settler {
@@ -80,28 +112,7 @@ export function makeSettler(context: QueueContext): Settler {
     store: (items: readonly Item[]) => Promise<readonly { id: string }[]>,
     after?: After<Item>,
   ) {
-    async function write(waiting: readonly Waiting<Item>[]): Promise<void> {
-      const items = waiting.map((entry) => entry.item);
-      const rows = await persist(() => store(items));
-      after?.(items);
-      // Usually all moved, and then nobody needs looking up.
-      const moved = rows.length === items.length ? undefined : new Set(rows.map((row) => row.id));
-      for (const { item, told } of waiting) told(moved?.has(item.id) ?? true);
-    }
-
-    async function flush(waiting: readonly Waiting<Item>[]): Promise<void> {
-      try {
-        await write(waiting);
-      } catch (failure) {
-        const shared = waiting.length > 1 && !isTransient(failure);
-        // One item may have failed the statement of all: alone, each answers for itself.
-        if (shared) await Promise.all(waiting.map((entry) => flush([entry])));
-        else for (const { told } of waiting) told({ failure });
-      }
-    }
-
-    // A turn of the event loop carries many short handlers to their ends; they share one commit.
-    const made = gatherer<Waiting<Item>>({ itemsMax: 500, flushesMax: 2, flush, schedule: setImmediate });
+    const made = shareEndings(store, after);
     all.push(made);
     return made;
   }

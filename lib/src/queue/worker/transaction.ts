@@ -5,14 +5,13 @@ import {
   fenced,
   FenceLost,
   openTransaction as openAny,
-  type Prepared,
 } from "../../engine/handler/transaction.ts";
 import type { Database } from "../../pg/database.ts";
 import { isCollision, toCoded } from "../../pg/faults.ts";
-import type { Claim, HeldMessage } from "../contract.ts";
 import type { CommandKey } from "../store/command.ts";
 import { commandRecord } from "../store/command.ts";
-import { acknowledgement, groupRefresh, loosenClaims } from "../store/settle.ts";
+import { loosenClaims } from "../store/settle.ts";
+import type { EndingClaim, Endings } from "./source.ts";
 
 /** How a transaction ended. All but `committed` wrote nothing; `lost`: another owner has the message. */
 export type Ending = "committed" | "lost" | Refusal;
@@ -33,7 +32,8 @@ export interface HandlerTransaction {
 
 export interface TransactionParts {
   readonly database: Database;
-  readonly claim: Pick<HeldMessage, keyof Claim | "groupId" | "bundled">;
+  readonly claim: EndingClaim;
+  readonly endings: Endings;
   readonly fifo: boolean;
   readonly command: CommandKey | undefined;
   readonly timeoutMs: number;
@@ -43,7 +43,7 @@ const lockTimeout = "55P03";
 const divisionByZero = "22012";
 
 export function openTransaction(parts: TransactionParts): HandlerTransaction {
-  const { database, claim, fifo, command, timeoutMs } = parts;
+  const { database, claim, endings, fifo, command, timeoutMs } = parts;
   let refusal: Refusal | undefined;
 
   function refused(cause: unknown): unknown {
@@ -54,8 +54,6 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
     return new Error("its idempotency key was processed before");
   }
 
-  const refresh: readonly Prepared[] =
-    fifo && claim.groupId !== null ? [groupRefresh(claim.queueId, claim.groupId)] : [];
   const { tx, isOpen, rollback, commit } = openAny({
     database,
     timeoutMs,
@@ -70,7 +68,7 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
     refusal: () => refusal,
     async commit() {
       try {
-        await commit([fenced(acknowledgement(claim)), ...refresh]);
+        await commit([fenced(endings.one(claim)), ...(fifo ? endings.after([claim]) : [])]);
         return "committed";
       } catch (cause) {
         if (cause instanceof FenceLost) return "lost";

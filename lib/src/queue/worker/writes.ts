@@ -9,22 +9,16 @@ import { runBurst, type BurstStatement } from "../../pg/burst.ts";
 import { pinPlanner, type Database } from "../../pg/database.ts";
 import { dropClient, inOneWrite } from "../../pg/wire.ts";
 import { isConnectionLost, isTransient } from "../../pg/faults.ts";
-import type { Claim, HeldMessage } from "../contract.ts";
 import type { CommandKey } from "../store/command.ts";
 import { commandRecord, recordAll } from "../store/command.ts";
-import {
-  acknowledgeAll,
-  acknowledgement,
-  groupRefresh,
-  groupRefreshes,
-  loosenClaims,
-} from "../store/settle.ts";
+import { loosenClaims } from "../store/settle.ts";
 import type { Write } from "../../engine/handler/contract.ts";
 import { beginning, beginText, committing, forgetLimits } from "../../engine/handler/begin.ts";
+import type { EndingClaim, Endings } from "./source.ts";
 import type { Ending } from "./transaction.ts";
 
 export interface WriteJob {
-  readonly claim: Pick<HeldMessage, keyof Claim | "groupId" | "bundled">;
+  readonly claim: EndingClaim;
   readonly fifo: boolean;
   readonly command: CommandKey | undefined;
   readonly writes: readonly Write[];
@@ -58,10 +52,15 @@ interface Sent {
   readonly skipped?: boolean;
 }
 
-export function makeWriter(database: Database) {
-  const prepared = ({ statement, values }: { statement: Statement; values: unknown[] }): BurstStatement => ({
+interface Bound {
+  readonly statement: Statement;
+  readonly values: readonly unknown[];
+}
+
+export function makeWriter(database: Database, endings: Endings) {
+  const prepared = ({ statement, values }: Bound) => ({
     ...database.prepare(statement),
-    values,
+    values: values as unknown[],
   });
 
   const named = ({ text, values }: Write): BurstStatement => ({
@@ -73,7 +72,6 @@ export function makeWriter(database: Database) {
   /** All jobs in one round trip: all are committed, or it rejects. */
   async function together(jobs: readonly WriteJob[]): Promise<void> {
     const commands = jobs.flatMap((job) => job.command ?? []);
-    const ended = jobs.map(({ claim: { queueId, id, fence, bundled } }) => ({ queueId, id, fence, bundled }));
     const inGroups = jobs.filter((job) => job.fifo).map((job) => job.claim);
     const writes = jobs.flatMap((job) => job.writes);
     const timeoutMs = longestOf(jobs);
@@ -81,8 +79,8 @@ export function makeWriter(database: Database) {
       ...(commands.length > 0 ? [prepared(recordAll(commands))] : []),
       ...writes.map(named),
       database.prepare(pinPlanner),
-      prepared(acknowledgeAll(ended)),
-      ...groupRefreshes(inGroups).map(prepared),
+      prepared(endings.all(jobs.map((job) => job.claim))),
+      ...endings.after(inGroups).map(prepared),
       committing(database),
     ];
     await onClient(async (client) => {
@@ -110,8 +108,7 @@ export function makeWriter(database: Database) {
     }
   }
 
-  const run = (client: PoolClient, { statement, values }: { statement: Statement; values: unknown[] }) =>
-    client.query({ ...database.prepare(statement), values });
+  const run = (client: PoolClient, bound: Bound) => client.query(prepared(bound));
 
   /** Sends all that the job needs, without waiting in between. */
   async function send(client: PoolClient, job: WriteJob): Promise<Sent> {
@@ -119,11 +116,11 @@ export function makeWriter(database: Database) {
     const savepoint = client.query("savepoint job");
     const recorded = command ? run(client, commandRecord(command)) : savepoint;
     // Before the handler's statements: where the fence is lost, they fail with it, unrun.
-    const acknowledged = run(client, acknowledgement(claim));
+    const acknowledged = run(client, endings.one(claim));
     const rest: Promise<unknown>[] = writes.map(({ text, values }) =>
       client.query(text, values as unknown[]),
     );
-    if (fifo && claim.groupId !== null) rest.push(run(client, groupRefresh(claim.queueId, claim.groupId)));
+    if (fifo) rest.push(...endings.after([claim]).map((bound) => run(client, bound)));
     rest.push(client.query("release savepoint job"));
     const [first, record, ack, ...others] = await Promise.allSettled([
       savepoint,

@@ -1,0 +1,2 @@
+// The door of `@tuntas/aws`.
+export { sqs, type SqsOptions } from "./service.ts";

@@ -1,0 +1,105 @@
+// Where the messages of a worker come from, and what ends them. The worker itself is the same for all of them: here is
+// the source that lies in this database; `queue/remote` makes one of a queue that lives elsewhere.
+import { makeBell } from "../../engine/wake.ts";
+import type { Prepared } from "../../engine/handler/transaction.ts";
+import type { Claim, HeldMessage, QueueRecord } from "../contract.ts";
+import type { Catalog } from "../client/catalog.ts";
+import type { QueueContext } from "../client/context.ts";
+import { readyKey, wakeQueues } from "../client/context.ts";
+import { makeClaimer, tellClaimed } from "../client/receive.ts";
+import type { WorkerDefinition } from "../declaration.ts";
+import { claimCapped, claimFifoMessages } from "../store/claim.ts";
+import { acknowledgeAll, acknowledgement, groupRefreshes } from "../store/settle.ts";
+import { makeSettler, type Settler } from "./settler.ts";
+import { makeWriter, type Writer } from "./writes.ts";
+
+/** A claim as it ends in a transaction. */
+export type EndingClaim = Pick<HeldMessage, keyof Claim | "groupId" | "bundled">;
+
+/** The statements that end claims in the transaction that does their work. */
+export interface Endings {
+  /** Raises division_by_zero where the fence is lost. */
+  readonly one: (claim: EndingClaim) => Prepared;
+  /** All, or it raises division_by_zero. */
+  readonly all: (claims: readonly EndingClaim[]) => Prepared;
+  /** What else is to be written where these have ended, which are of FIFO queues. */
+  readonly after: (claims: readonly EndingClaim[]) => readonly Prepared[];
+}
+
+/** What sources of one kind share in a process: their commits. */
+export interface Commits {
+  readonly settler: Settler;
+  readonly writer: Writer;
+  readonly endings: Endings;
+}
+
+export interface Source extends Commits {
+  /** Holds up to so many messages; `bundled`: all are expected to end in the shared commits. */
+  claim(count: number, bundled: boolean): Promise<HeldMessage[]>;
+  /** Waits until a claim may find something, after one that found fewer than it asked for, or failed. */
+  rest(failed: boolean): Promise<void>;
+  /** Ends a rest, and whatever a claim waits for. */
+  ring(): void;
+  /** A handler's own commit has ended the claim. */
+  committed(held: HeldMessage): void;
+  /** The claim is no longer this worker's business, however it ended. */
+  forget(held: HeldMessage): void;
+  /** Tells whoever waits for messages of the queue that there may be some. */
+  wake(): void;
+  close(): void;
+}
+
+const claimEndings: Endings = { one: acknowledgement, all: acknowledgeAll, after: groupRefreshes };
+
+/** The shared commits of all queues that lie in this database. */
+export const makeCommits = (context: QueueContext): Commits => ({
+  settler: makeSettler(context),
+  writer: makeWriter(context.database, claimEndings),
+  endings: claimEndings,
+});
+
+export interface LocalParts {
+  readonly context: QueueContext;
+  readonly catalog: Pick<Catalog, "find">;
+  readonly commits: Commits;
+  readonly processId: () => string;
+}
+
+// A notification wakes it, or the heartbeat, which looks once a second; after a claim that failed nobody might.
+const [idleMs, afterErrorMs] = [60_000, 1000];
+const nothing = (): void => undefined;
+
+/** The queue as it lies in this database. */
+export function makeLocalSource(parts: LocalParts, worker: WorkerDefinition, queue: QueueRecord): Source {
+  const { context, catalog, commits, processId } = parts;
+  const claim = makeClaimer(context, queue.id);
+  const bell = makeBell(context.waker, readyKey(queue.id));
+  const cap = worker.options.globalConcurrency;
+  const ring = () => context.waker.wake(readyKey(queue.id));
+
+  return {
+    ...commits,
+    async claim(count, bundled) {
+      const current = await catalog.find(queue, queue.name);
+      if (!current || current.pausedAtMs !== null) return [];
+      await context.due.catchUp();
+      const request = { queueId: queue.id, count, ownerId: processId(), visibilitySeconds: null };
+      if (cap === undefined && !queue.fifo) return claim({ ...request, bundled });
+      const claimed =
+        cap === undefined
+          ? await claimFifoMessages(context.database, request)
+          : await claimCapped(context.database, request, cap, queue.fifo);
+      tellClaimed(context, queue.id, claimed);
+      // What ended instead had stood in front of others, which are worth another look.
+      if (claimed.dead + claimed.expired > 0) ring();
+      return claimed.messages;
+    },
+    // Fewer than asked for is all that there was: what comes now rings.
+    rest: (failed) => bell.wait(failed ? afterErrorMs : idleMs),
+    ring,
+    committed: nothing,
+    forget: nothing,
+    wake: () => wakeQueues(context, [queue.id]),
+    close: () => bell.close(),
+  };
+}

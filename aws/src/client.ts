@@ -22,7 +22,8 @@ export const makeClient = ({ endpoint, region }: ClientOptions): SQSClient =>
     retryMode: "standard",
   });
 
-const throttled = /^(RequestThrottled|Throttling|ThrottlingException|OverLimit|KmsThrottled)$|TooManyRequests/;
+const throttled =
+  /^(RequestThrottled|Throttling|ThrottlingException|OverLimit|KmsThrottled)$|TooManyRequests/;
 
 interface Fault {
   readonly name?: unknown;
@@ -40,5 +41,7 @@ export const isPassing = (cause: unknown): boolean => {
 export function coded(cause: unknown, what: string): Error {
   const { name, message } = (cause ?? {}) as Fault;
   const code = isPassing(cause) ? "TUNTAS_QUEUE_UNREACHABLE" : "TUNTAS_QUEUE_REFUSED";
-  return queueErrors.error(code, `Amazon SQS: could not ${what}: ${String(name)}: ${String(message)}`, { cause });
+  return queueErrors.error(code, `Amazon SQS: could not ${what}: ${String(name)}: ${String(message)}`, {
+    cause,
+  });
 }

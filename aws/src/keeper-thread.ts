@@ -65,7 +65,9 @@ async function look(): Promise<void> {
   const { kept, released } = readHoldings(slots);
   const all = [...entries.values()];
   const taken = all.filter(({ fence }) => released.has(fence));
-  const due = all.filter(({ fence, hiddenUntilMs }) => kept.has(fence) && hiddenUntilMs - now() < extendBelowMs);
+  const due = all.filter(
+    ({ fence, hiddenUntilMs }) => kept.has(fence) && hiddenUntilMs - now() < extendBelowMs,
+  );
   for (const { fence } of taken) entries.delete(fence);
   await Promise.all([changeAll(taken, 0), changeAll(due, leaseMs)]);
 }

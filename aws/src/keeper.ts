@@ -36,9 +36,14 @@ export function startKeeper({ slots, log }: ServiceParts, data: Omit<KeeperData,
   let dropped: string[] = [];
 
   thread.unref();
-  thread.on("message", ({ message }: KeeperReport) => log.warn({ message }, "could not keep messages hidden"));
+  thread.on("message", ({ message }: KeeperReport) =>
+    log.warn({ message }, "could not keep messages hidden"),
+  );
   thread.on("error", (cause) =>
-    log.error({ cause }, "nobody keeps messages hidden any more; what takes longer than its lease comes twice"),
+    log.error(
+      { cause },
+      "nobody keeps messages hidden any more; what takes longer than its lease comes twice",
+    ),
   );
 
   function dropAll(): void {

@@ -66,9 +66,7 @@ export function makeReceiving({ client, url, fifo, leaseSeconds }: ReceiveParts)
     if (signal.aborted) return [];
     const counts = countsOf(count);
     const asked = full ? counts : [counts[0]!];
-    const messages = await (full
-      ? several(asked, signal)
-      : request(asked[0]!, longPollSeconds, signal));
+    const messages = await (full ? several(asked, signal) : request(asked[0]!, longPollSeconds, signal));
     full = messages.length >= asked.reduce((sum, each) => sum + each, 0);
     return messages;
   };

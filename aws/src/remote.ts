@@ -65,7 +65,10 @@ function makeBatches(client: SQSClient, url: string, fifo: boolean) {
       request: (entries) =>
         client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries: [...entries] })),
     }),
-    sending: makeBatch<Omit<SendMessageBatchRequestEntry, "Id">, { MessageId?: string; SequenceNumber?: string }>({
+    sending: makeBatch<
+      Omit<SendMessageBatchRequestEntry, "Id">,
+      { MessageId?: string; SequenceNumber?: string }
+    >({
       what: "send messages",
       // One at a time, so that messages of one group arrive in the order in which they were sent.
       requestsMax: fifo ? 1 : requestsMax,

@@ -21,7 +21,10 @@ export interface SqsOptions extends ClientOptions {
 function leaseMsOf(lease: Duration): number {
   const leaseMs = toMs(lease, "sqs: lease");
   if (leaseMs >= 2000 && leaseMs <= 12 * 3_600_000 && leaseMs % 1000 === 0) return leaseMs;
-  throw queueErrors.error("TUNTAS_QUEUE_OPTIONS", `sqs: expected lease from 2s to 12h in whole seconds, got ${lease}`);
+  throw queueErrors.error(
+    "TUNTAS_QUEUE_OPTIONS",
+    `sqs: expected lease from 2s to 12h in whole seconds, got ${lease}`,
+  );
 }
 
 function checkDelay({ name, options: { delay } }: QueueDefinition<any>): void {

@@ -59,8 +59,7 @@ function redriveDifferences({ options }: QueueDefinition<any>, attributes: Attri
   const { after } = options.deadLetter;
   const setting = "RedrivePolicy";
   const redrive = redriveOf(attributes);
-  if (!redrive)
-    return [{ setting, expected: `a dead-letter queue after ${after} receives`, got: "none" }];
+  if (!redrive) return [{ setting, expected: `a dead-letter queue after ${after} receives`, got: "none" }];
   return Number(redrive.maxReceiveCount) === after
     ? []
     : [{ setting, expected: `maxReceiveCount ${after}`, got: String(redrive.maxReceiveCount) }];

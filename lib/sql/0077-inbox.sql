@@ -21,3 +21,14 @@ create table tuntas.inbox (
 ) with (fillfactor = 80);
 create index inbox_expires on tuntas.inbox (expires_at);
 comment on table tuntas.inbox is 'integration: Messages taken in from queues that live elsewhere: who may end each, and what it came to.';
+
+-- How deep those queues are, as the other service counts: one process in a while asks it for all.
+create table tuntas.remote_depth (
+  queue_id integer primary key,
+  ready double precision not null default 0,
+  in_flight double precision not null default 0,
+  delayed double precision not null default 0,
+  dead double precision not null default 0,
+  counted_at timestamptz not null
+);
+comment on table tuntas.remote_depth is 'observability: How many messages a queue has that lives elsewhere, as it was counted last.';

@@ -818,6 +818,17 @@ create table tuntas.rejection (
   constraint rejection_pkey PRIMARY KEY (id)
 );
 
+-- observability: How many messages a queue has that lives elsewhere, as it was counted last.
+create table tuntas.remote_depth (
+  queue_id integer not null,
+  ready double precision default 0 not null,
+  in_flight double precision default 0 not null,
+  delayed double precision default 0 not null,
+  dead double precision default 0 not null,
+  counted_at timestamp with time zone not null,
+  constraint remote_depth_pkey PRIMARY KEY (queue_id)
+);
+
 -- domain: What is reserved for whom until when: reserved, confirmed, released, expired.
 create table tuntas.reservation (
   id uuid not null,

@@ -197,9 +197,9 @@ async function beginQueues(
   service: QueueService | undefined,
 ): Promise<{ records: ReadonlyMap<QueueDefinition, QueueRecord>; remotes: Remotes | undefined }> {
   const records = new Map<QueueDefinition, QueueRecord>();
-  for (const queue of queuesOf(parts))
-    records.set(queue, await ensureQueue(platform.queues.catalog, queue));
-  const remotes = service && (await openRemotes(service, records, { ...platform, workers: workersOf(parts) }));
+  for (const queue of queuesOf(parts)) records.set(queue, await ensureQueue(platform.queues.catalog, queue));
+  const remotes =
+    service && (await openRemotes(service, records, { ...platform, workers: workersOf(parts) }));
   return { records, remotes };
 }
 

@@ -16,10 +16,7 @@ import type { QueueContext } from "./context.ts";
 const notify = statement("select pg_notify($1, $2)");
 
 /** The message that the announcement becomes. Errors: TUNTAS_MESSAGE_TEXT, TUNTAS_MESSAGE_SIZE. */
-export function messageOf(
-  queue: QueueRecord,
-  { eventId, key, type, payload }: Announcement,
-): NewMessage {
+export function messageOf(queue: QueueRecord, { eventId, key, type, payload }: Announcement): NewMessage {
   const attributes = attributesOf(type === null ? undefined : { type });
   checkTexts(queue, payload, attributes);
   const ordered = queue.fifo ? { groupId: key ?? eventId, deduplicationId: eventId } : {};

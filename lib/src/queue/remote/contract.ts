@@ -17,16 +17,16 @@ export interface RemoteMessage
   extends
     Received,
     Pick<
-  HeldMessage,
-  | "body"
-  | "attributes"
-  | "traceHeader"
-  | "sender"
-  | "receives"
-  | "sentAtMs"
-  | "firstReceivedAtMs"
-  | "groupId"
-  | "deduplicationId"
+      HeldMessage,
+      | "body"
+      | "attributes"
+      | "traceHeader"
+      | "sender"
+      | "receives"
+      | "sentAtMs"
+      | "firstReceivedAtMs"
+      | "groupId"
+      | "deduplicationId"
     > {
   /** The service's own id of it, a UUID; the same at each delivery. */
   readonly messageId: string;

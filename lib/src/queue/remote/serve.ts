@@ -9,11 +9,12 @@ import type { Sender } from "../client/send.ts";
 import type { QueueRecord } from "../contract.ts";
 import { queueErrors } from "../contract.ts";
 import type { QueueDefinition, WorkerDefinition } from "../declaration.ts";
+import { startCounting } from "./count.ts";
 import type { OpenService, QueueService, Remote } from "./contract.ts";
 import { remoteKind, remoteSender, remoteTarget } from "./send.ts";
 
 export interface ServeParts {
-  readonly context: Pick<QueueContext, "database">;
+  readonly context: Pick<QueueContext, "database" | "waker">;
   readonly targets: Targets;
   readonly slots: SlotTable;
   readonly log: Log;
@@ -58,11 +59,14 @@ export async function openRemotes(
     const target = remoteTarget(queue, open.of(definition));
     return [remoteKind, "queue"].map((kind) => targets.bind({ kind, name: queue.name }, target));
   });
+  const queues = [...records].map(([definition, queue]) => ({ queue, remote: open.of(definition) }));
+  const counting = startCounting(context, queues, log);
   return {
     of: open.of,
     senderOf: (queue) => remoteSender(context.database, open.of(queue)),
     async close() {
       for (const unbind of unbinds) unbind();
+      await counting.close();
       await open.close();
     },
   };

@@ -61,7 +61,9 @@ function makeReceives({ remote, log }: RemoteParts, { name }: QueueRecord) {
   }
 
   function tell(telling: Promise<void>, what: string): void {
-    telling.catch((cause: unknown) => log.warn({ cause, queue: name }, `${what}; the message will come back`));
+    telling.catch((cause: unknown) =>
+      log.warn({ cause, queue: name }, `${what}; the message will come back`),
+    );
   }
 
   return {
@@ -82,8 +84,7 @@ function makeReceives({ remote, log }: RemoteParts, { name }: QueueRecord) {
     },
     /** Gives back at once what was not taken in. */
     refuse(messages: readonly RemoteMessage[]): void {
-      for (const message of messages)
-        tell(remote.giveBack(message, 0), "could not give a message back");
+      for (const message of messages) tell(remote.giveBack(message, 0), "could not give a message back");
     },
   };
 }

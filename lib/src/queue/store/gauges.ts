@@ -11,15 +11,18 @@ const of = (table: string, id = "q.id") => counted(`tuntas.${table} t where t.qu
 const age = (column: string) => `extract(epoch from tuntas.now() - ${column})::float8`;
 
 const text = statement(
-  `select q.id, q.account, q.region, q.name, q.dead_letter_name is not null as "hasDeadLetters", ${of("ready")} as ready, ${of("held")} as "inFlight", ${of("delayed")} as delayed,
+  `select q.id, q.account, q.region, q.name, q.dead_letter_name is not null as "hasDeadLetters", 
+     ${of("ready")} + coalesce(e.ready, 0) as ready, ${of("held")} + coalesce(e.in_flight, 0) as "inFlight",
+     ${of("delayed")} + coalesce(e.delayed, 0) as delayed,
      coalesce((select ${age("r.sent_at")} from tuntas.ready r where r.queue_id = q.id order by r.turn, r.id limit 1), 0) as "oldestAge",
      coalesce((select ${of("ready", "d.id")} + ${of("held", "d.id")} + ${of("delayed", "d.id")} from tuntas.queue d
-       where d.account = q.account and d.region = q.region and d.name = q.dead_letter_name), 0) as dead,
+       where d.account = q.account and d.region = q.region and d.name = q.dead_letter_name), 0) + coalesce(e.dead, 0) as dead,
      ${of("quarantine")} as quarantined, (q.paused_at is not null)::int as paused,
      coalesce(w.workers, 0) as workers, coalesce(w.places, 0) as places
    from tuntas.queue q left join lateral (
      select count(*)::float8 as workers, sum(c.concurrency)::float8 as places from tuntas.consumer c
        join tuntas.process p on p.id = c.process_id and p.expires_at > tuntas.now() where c.queue_id = q.id) w on true
+   left join tuntas.remote_depth e on e.queue_id = q.id and e.counted_at > tuntas.now() - interval '1 minute'
    order by q.id limit $1`,
 );
 

@@ -24,8 +24,7 @@ import type { Taken } from "./intake.ts";
 import type { Source } from "./source.ts";
 import type { Ending } from "./transaction.ts";
 
-export interface AttemptDeps
-  extends Pick<Source, "settler" | "writer" | "endings" | "committed" | "wake"> {
+export interface AttemptDeps extends Pick<Source, "settler" | "writer" | "endings" | "committed" | "wake"> {
   readonly database: Database;
   readonly log: Log;
   readonly worker: WorkerDefinition;

@@ -18,9 +18,10 @@ export interface Workers {
   stop(deadlineMs: number, hurry: AbortSignal): Promise<void>;
 }
 
-export type WorkersDeps = RunnerDeps & Omit<LocalParts, "commits"> & {
-  readonly onLost: (handler: () => void) => void;
-};
+export type WorkersDeps = RunnerDeps &
+  Omit<LocalParts, "commits"> & {
+    readonly onLost: (handler: () => void) => void;
+  };
 
 /** A worker with its queue, and where the queue lives if not in this database. */
 export interface Pair {
@@ -49,10 +50,7 @@ function worksOf(deps: WorkersDeps, pairs: readonly Pair[]): Work[] {
   });
 }
 
-export function startWorkers(
-  deps: WorkersDeps,
-  pairs: readonly Pair[],
-): Workers {
+export function startWorkers(deps: WorkersDeps, pairs: readonly Pair[]): Workers {
   const context: QueueContext = deps.context;
   const works = worksOf(deps, pairs);
   const runners: Runner[] = works.map((work) => makeRunner(deps, work));

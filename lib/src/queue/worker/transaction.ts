@@ -1,11 +1,7 @@
 // A handler's own transaction. It begins with the command record, so that a second attempt under the same key waits for
 // the first (briefly) and then finds it; it ends with the acknowledgement, whose fence a late owner no longer holds.
 import type { HandlerTx } from "../../engine/handler/contract.ts";
-import {
-  fenced,
-  FenceLost,
-  openTransaction as openAny,
-} from "../../engine/handler/transaction.ts";
+import { fenced, FenceLost, openTransaction as openAny } from "../../engine/handler/transaction.ts";
 import type { Database } from "../../pg/database.ts";
 import { isCollision, toCoded } from "../../pg/faults.ts";
 import type { CommandKey } from "../store/command.ts";

@@ -1,0 +1,4 @@
+import { postgresql } from "./postgresql.fixture.ts";
+import { conformance } from "./suite.fixture.ts";
+
+conformance(postgresql);

@@ -1,4 +1,4 @@
-// Messages of queues that live elsewhere; see 0077-inbox.sql. Every ending re-checks the fence, as in settle.ts.
+// Messages of queues that live elsewhere; see 0078-inbox.sql. Every ending re-checks the fence, as in settle.ts.
 import type { Row, Sql, Statement, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import type { Claim, HeldMessage } from "../contract.ts";

@@ -35,6 +35,8 @@ export default defineConfig({
     // What is looked for until it holds; a second, as it is by default, is nothing on such a machine.
     expect: { poll: { timeout: 30_000 } },
     maxWorkers: 2,
+    // Worlds of the simulation that live at a time; each has some thirty connections.
+    maxConcurrency: 4,
     // A machine that others use stalls now and then; what fails twice is a fault.
     retry: process.env.CI ? 1 : 0,
   },

@@ -87,6 +87,8 @@ export class Node {
   private life: Life | undefined;
   /** Lives that another one has followed, and that have not ended yet. */
   private ending: Promise<void>[] = [];
+  /** Renewals, one after another. */
+  private renewed: Promise<void> = Promise.resolve();
 
   constructor(wire: Wire, schema: string) {
     this.wire = wire;
@@ -123,10 +125,13 @@ export class Node {
     return { queues, running };
   }
 
-  /** Ends the process while it works and begins another in its place, which does not wait for the end. */
-  async renew(): Promise<void> {
-    this.retire();
-    await this.begin();
+  /** Ends the process while it works and begins another in its place, which does not wait for the end. What strikes meanwhile strikes both. */
+  renew(): void {
+    this.renewed = this.renewed.then(() => {
+      this.retire();
+      return this.begin();
+    });
+    this.renewed.catch(() => undefined); // `ended` tells of it
   }
 
   private retire(): void {
@@ -138,10 +143,12 @@ export class Node {
 
   /** Resolves once no life but the present one goes on. */
   async ended(): Promise<void> {
+    await this.renewed;
     await within(AbortSignal.timeout(endMsMax), () => Promise.all(this.ending.splice(0)));
   }
 
   async end(): Promise<void> {
+    await this.renewed.catch(() => undefined);
     this.retire();
     this.life = undefined;
     await this.ended();

@@ -13,6 +13,8 @@ export interface Run {
   /** The faults in the order in which they struck. */
   readonly struck: readonly string[];
   readonly accepted: number;
+  /** How many of the cuts among them found a commit. */
+  readonly cuts: number;
   /** What is amiss at the end; empty where all is well. */
   readonly amiss: readonly string[];
 }
@@ -25,16 +27,17 @@ const groupsOf = (seed: number) => [`red-${seed}`, `green-${seed}`];
 /** Sends until it is told to stop; several hands at once, as callers are. */
 async function load(world: World, seed: number, over: AbortSignal): Promise<void> {
   const random = makeRandom(seed + 1);
-  const hand = async (act: () => Promise<void>) => {
+  const hand = async (paceMs: number, act: () => Promise<void>) => {
     while (!over.aborted) {
       await act();
-      await pause(random.between(20, 100));
+      await pause(random.between(paceMs / 5, paceMs));
     }
   };
   await Promise.all([
-    ...Array.from({ length: 5 }, () => hand(() => world.send(random))),
-    ...groupsOf(seed).map((group) => hand(() => world.sendInOrder(random, group))),
-    hand(() => world.startExecution(random)),
+    ...Array.from({ length: 5 }, () => hand(60, () => world.send(random))),
+    // About as fast as a group is handled: what waits until all is healed is struck by nothing.
+    ...groupsOf(seed).map((group) => hand(250, () => world.sendInOrder(random, group))),
+    hand(100, () => world.startExecution(random)),
   ]);
 }
 
@@ -60,8 +63,8 @@ const working = `select (select count(*) from tuntas.ready) + (select count(*) f
 async function rest(world: World): Promise<string[]> {
   const begunMs = performance.now();
   for (let stepMs = stepAfterMs; ;) {
-    await pause(50);
-    const [{ n }] = (await world.ask(working)) as [{ n: string }];
+    await pause(100);
+    const [{ n }] = (await world.ask(working, [], "working")) as [{ n: string }];
     if (n === "0") return [];
     const waitedMs = performance.now() - begunMs;
     if (waitedMs > restMsMax)
@@ -81,17 +84,25 @@ async function live(world: World, seed: number, struck: string[]): Promise<strin
     load(world, seed, over.signal),
     harm(world, random, struck).finally(() => over.abort()),
   ]);
-  return [...(await rest(world)), ...(await findAmiss(world))];
+  const [unrest] = await Promise.all([rest(world), world.ended()]);
+  return [...unrest, ...(await findAmiss(world))];
 }
 
 /** What fails or never ends on the way is amiss like what is found at the end. */
 async function run(world: World, seed: number): Promise<Run> {
   const struck: string[] = [];
+  const cutsBefore = world.cuts;
   const amiss = await within(AbortSignal.timeout(seedMsMax), () => live(world, seed, struck)).catch(
     (cause: unknown) => [`after ${struck.at(-1) ?? "the beginning"}: ${inspect(cause)}`],
   );
   const { messages, executions } = world.promised;
-  return { seed, struck, accepted: messages.size + executions.size, amiss };
+  return {
+    seed,
+    struck,
+    accepted: messages.size + executions.size,
+    cuts: world.cuts - cutsBefore,
+    amiss,
+  };
 }
 
 /** Runs seeds to their ends, in one world. One that left something amiss is the last: what comes after may be its doing. */

@@ -60,11 +60,15 @@ export class World {
     this.nodes = nodes;
   }
 
-  /** Asks the database directly, past all wires. One connection for all: to sign in costs more than most questions. */
-  async ask(text: string, values: unknown[] = []): Promise<any[]> {
+  /**
+   * Asks the database directly, past all wires. One connection for all: to sign in costs more than most questions. One that
+   * is asked often has a name.
+   */
+  async ask(text: string, values: unknown[] = [], name?: string): Promise<any[]> {
     this.#client ??= this.kit.platform.database.dedicatedClient();
     const client = await this.#client;
-    return (await client.query(text.replaceAll(/\btuntas\./g, `${this.kit.schema}.`), values)).rows;
+    const inSchema = text.replaceAll(/\btuntas\./g, `${this.kit.schema}.`);
+    return (await client.query({ text: inSchema, values, ...(name !== undefined && { name }) })).rows;
   }
 
   async close(): Promise<void> {
@@ -86,8 +90,12 @@ export class World {
     });
   }
 
-  step(ms: number): Promise<void> {
-    return this.kit.advance(ms);
+  /** Moves the database's clock forward, and has one process look at once what has become due. */
+  async step(ms: number): Promise<void> {
+    await this.ask("update tuntas.clock set ahead = ahead + make_interval(secs => $1)", [ms / 1000]);
+    const { context, workflows } = this.kit.platform;
+    await context.due.sweep();
+    await workflows.sweepDue();
   }
 
   async send(random: Random): Promise<void> {
@@ -124,13 +132,28 @@ export class World {
     }
   }
 
-  /** Takes back all that lasts; whoever was ending has ended. */
+  /** How often a connection of these processes was cut at a commit, in all seeds so far. */
+  get cuts(): number {
+    return this.nodes.reduce((sum, { wire }) => sum + wire.cuts, 0);
+  }
+
+  /** Takes back all that lasts. */
   async heal(): Promise<void> {
     for (const { wire } of this.nodes) wire.heal();
     await this.ask("update tuntas.disk set is_full = false where is_full");
+  }
+
+  /** Resolves once whoever was ending has ended, and another has begun in its place. */
+  async ended(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.ended()));
   }
 }
+
+/** A clock that is read from a row: to replace its function, as the kit does, has every session plan all that it asks anew. */
+const ownClock = `create table tuntas.clock (ahead interval not null); insert into tuntas.clock values ('0');
+  create function tuntas.ahead() returns interval language sql stable as $$ select ahead from tuntas.clock $$;
+  create or replace function tuntas.now() returns timestamptz language sql stable
+  as $$ select pg_catalog.now() + tuntas.ahead() $$`;
 
 /** Effects, and whether the disk is full: then whatever would write more is refused in PostgreSQL's own words. */
 const ownTables = `create table tuntas.effect (n bigint generated always as identity, id text not null);
@@ -156,6 +179,7 @@ export async function withWorld<T>(live: (world: World) => Promise<T>): Promise<
   const wires = await Promise.all([1, 2, 3].map(() => openWire(kit.databaseUrl)));
   const nodes = wires.map((wire) => new Node(wire, kit.schema));
   const world = new World(kit, nodes);
+  await world.ask(ownClock);
   await world.ask(ownTables);
   await world.ask(guard);
   try {

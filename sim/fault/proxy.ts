@@ -11,6 +11,8 @@ export interface Wire extends AsyncDisposable {
   readonly url: string;
   /** How many statements or transactions the server has ended here. */
   readonly ended: number;
+  /** How often a cut has found its statement. */
+  readonly cuts: number;
   notifications: Notifications;
   /** Cuts the connection that commits next, or the next one that runs such a statement; resolves once one was found. */
   cutNext(cut: Cut, statement?: RegExp): Promise<void>;
@@ -113,6 +115,7 @@ function textOf({ prepared }: Line, message: Buffer): string | undefined {
 class FaultyWire {
   notifications: Notifications = "pass";
   ended = 0;
+  cuts = 0;
   private pending:
     { readonly cut: Cut; readonly strikes: typeof changes; readonly struck: () => void } | undefined;
   private late: Line[] = [];
@@ -208,6 +211,7 @@ class FaultyWire {
       const text = textOf(line, message);
       if (text !== undefined && this.pending?.strikes(text, message)) {
         line.cut = this.pending.cut;
+        this.cuts++;
         this.pending.struck();
         this.pending = undefined;
       }

@@ -231,7 +231,7 @@ export async function askRows(
   client: pg.ClientBase,
   statement: Omit<BurstStatement, "rows">,
 ): Promise<unknown[]> {
-  const { results, failure } = await burst(client, [{ ...statement, rows: asObjects }]);
+  const { results, failure } = await burst(client, [{ rows: asObjects, ...statement }]);
   if (failure) throw failure.cause;
   return results[0]!.rows;
 }

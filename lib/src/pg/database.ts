@@ -191,7 +191,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 
   const runOn = async <R extends Row>(client: pg.PoolClient, wanted: Statement, values: readonly unknown[]) =>
-    (await askRows(client, { ...prepare(wanted), values })) as R[];
+    (await askRows(client, { values, ...prepare(wanted) })) as R[];
 
   return {
     url: options.url,
@@ -203,7 +203,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     prepare,
     names: pooled ? nameless : makeNames(),
     run<R extends Row>(wanted: Statement, values: readonly unknown[] = []) {
-      const asked = { ...prepare(wanted), values };
+      const asked = { values, ...prepare(wanted) };
       return new Promise<R[]>((resolve, reject) =>
         engine.connect((refused, client) => {
           if (!client) return reject(toCoded(refused));

@@ -50,8 +50,9 @@ export class FenceLost extends Error {
 }
 
 /** A closing statement that divides by zero where its fence is lost, which fails the transaction with it. */
-export const fenced = (call: Prepared): Prepared => ({
-  ...call,
+export const fenced = ({ statement, values }: Prepared): Prepared => ({
+  statement,
+  values,
   meaning: (cause) => ((cause as { code?: unknown }).code === divisionByZero ? new FenceLost() : cause),
 });
 
@@ -74,8 +75,8 @@ export function openTransaction(options: TransactionOptions): HandlerTransaction
   let begun = false;
 
   const bound = ({ statement, values }: Prepared): BurstStatement => ({
-    ...database.prepare(statement),
     values,
+    ...database.prepare(statement),
   });
 
   async function connect(): Promise<Lease> {

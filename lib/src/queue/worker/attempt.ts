@@ -294,7 +294,7 @@ function writeSettlement(
   outcome: Outcome,
 ): Promise<boolean> {
   if (settlement.kind === "done")
-    return settler.done({ ...held, command: outcome.kind === "done" ? command : undefined }, fifo);
+    return settler.done({ command: outcome.kind === "done" ? command : undefined, ...held }, fifo);
   const failure = failureOf(outcome, schemaVersion);
   switch (settlement.kind) {
     case "retry":

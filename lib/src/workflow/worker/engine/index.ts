@@ -127,7 +127,7 @@ export function makeEngine(options: EngineOptions): Engine {
     // Never what is held: another process may have gone on, and whoever asks is about to act upon the answer.
     load: held.load,
     dispatch: (id, happening, how) =>
-      new Promise((resolve, reject) => turns.take(id, { ...how, happening, resolve, reject })),
+      new Promise((resolve, reject) => turns.take(id, { happening, resolve, reject, ...how })),
     async begin(run) {
       const { item, plan, rest } = await decisions.beginning(run, true);
       try {

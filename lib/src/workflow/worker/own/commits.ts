@@ -59,7 +59,7 @@ export function makeStepWriter(database: Database): StepWriter {
     const { command, failure } = await burst(client, [
       ...begun,
       // Before the handlers' statements: where a fence is lost, they fail with it, unrun.
-      ...advancing.map(({ statement, values }) => ({ ...database.prepare(statement), values })),
+      ...advancing.map(({ statement, values }) => ({ values, ...database.prepare(statement) })),
       ...writes.map(({ text, values: given }) => ({ text, values: given, name: names.of(text) })),
       committing(database),
     ]);

@@ -1,6 +1,5 @@
 // A lesson as a newcomer follows it: its files in an empty folder, its commands in its order, on the built package.
 import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { openKitchen, type Kitchen } from "../recipes/kitchen.fixture.ts";

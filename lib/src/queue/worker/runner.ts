@@ -39,6 +39,8 @@ export const concurrencyDefault = 16;
 const claimMax = 500;
 // While the messages of one claim are handled the database has the next to do: one at a time drained 0.9 times as fast.
 const claimsMax = 2;
+// Handled and not yet written: on a slow disk these would take every slot of the process, and then messages go back.
+const settlingMax = 2000;
 
 /** One worker on one queue, as one source has it. */
 export interface Work {
@@ -90,7 +92,7 @@ export function makeRunner(deps: RunnerDeps, work: Work): Runner {
 
   /** How many messages the next claim asks for; none where enough are held or on their way. */
   function wanted(): number {
-    if (held() >= concurrency && !pace.isLow(held())) return 0;
+    if (settling >= settlingMax || (held() >= concurrency && !pace.isLow(held()))) return 0;
     return Math.max(0, Math.min(claimMax, pace.target() - held()));
   }
 
@@ -185,7 +187,7 @@ export function makeRunner(deps: RunnerDeps, work: Work): Runner {
   }
 
   function settled({ item }: Attempt): void {
-    settling--;
+    if (settling-- === settlingMax) changed?.();
     if (item.command) activeKeys.delete(item.command.key);
     release(item);
     // Whoever found the cap reached, here or elsewhere, may claim now.

@@ -34,24 +34,27 @@ test("U-01 U-09 docs/recipes/services.md", async () => {
     await once(child.stdout!, "data");
   }
 
-  const printed: string[] = [];
-  const [lines] = blocksOf(page, "sh");
-  for (const line of lines!.trim().split("\n")) {
-    const words = [
-      ...line
-        .replace(/ &$/, "")
-        .replace("8080", "0")
-        .matchAll(/"([^"]*)"|\S+/g),
-    ].map(([word, quoted]) => quoted ?? word);
-    if (line.endsWith("&")) await begin(words.slice(1));
-    else printed.push((await promisify(execFile)(process.execPath, [bin, ...words.slice(1)], at)).stdout);
-  }
-  const [first, second, log] = printed;
-  expect(first).toMatch(/instances +2 healthy of 2/);
-  expect(second).toMatch(/batch[^]*health[^]*stopping[^]*completed/);
-  expect(log!.match(/ completed /g)).toHaveLength(2);
-  for (const child of background) {
-    child.kill("SIGTERM");
-    await once(child, "exit");
+  try {
+    const printed: string[] = [];
+    const [lines] = blocksOf(page, "sh");
+    for (const line of lines!.trim().split("\n")) {
+      const words = [
+        ...line
+          .replace(/ &$/, "")
+          .replace("8080", "0")
+          .matchAll(/"([^"]*)"|\S+/g),
+      ].map(([word, quoted]) => quoted ?? word);
+      if (line.endsWith("&")) await begin(words.slice(1));
+      else printed.push((await promisify(execFile)(process.execPath, [bin, ...words.slice(1)], at)).stdout);
+    }
+    const [first, second, log] = printed;
+    expect(first).toMatch(/instances +2 healthy of 2/);
+    expect(second).toMatch(/batch[^]*health[^]*stopping[^]*completed/);
+    expect(log!.match(/ completed /g)).toHaveLength(2);
+  } finally {
+    for (const child of background) {
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    }
   }
 }, 240_000);

@@ -34,11 +34,14 @@ export default app({
 
 let home: Household;
 let folder: string;
+/** Ended in order whatever happens: its instances would outlive it. */
+let controller: ReturnType<Household["begin"]> | undefined;
 beforeAll(async () => {
   home = await household();
   folder = mkdtempSync(join(cache, "services-"));
 });
 afterAll(async () => {
+  if (controller?.exitCode === null && controller.kill("SIGTERM")) await once(controller, "close");
   await home[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -80,7 +83,7 @@ test("a service is deployed, fails and is rolled back, scaled and stopped, and i
   const nobody = await home.run(deploy(hello));
   expect(nobody).toMatchObject({ status: 1, stderr: expect.stringContaining("TUNTAS_SERVICE_UNCONTROLLED") });
   const environment = { TUNTAS_DATA_DIR: folder };
-  const controller = home.begin(["service", "run"], environment);
+  controller = home.begin(["service", "run"], environment);
   await printed(controller, /machine/);
 
   const [again, typo, undeclared] = await Promise.all([

@@ -27,7 +27,7 @@ import {
   type ServiceEvent,
   type ServiceOptions,
 } from "./index.ts";
-import { readProcesses } from "./worker/processes.ts";
+import { readProcesses, signalGroup } from "./worker/processes.ts";
 
 const fixture = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const outputs = mkdtempSync(join(tmpdir(), "tuntas-services-"));
@@ -42,6 +42,8 @@ afterEach(async () => {
 });
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
+  for (const { name } of await kit.platform.services.list())
+    for (const { pid } of await running(name)) if (pid !== null) signalGroup(pid, "SIGKILL");
   await kit[Symbol.asyncDispose]();
   rmSync(outputs, { recursive: true, force: true });
 });

@@ -15,7 +15,8 @@ export async function openEmbedded() {
     version: server.version,
     async close() {
       await server.detach();
-      rmSync(dataDir, { recursive: true, force: true });
+      // Its supervisor ends it some seconds after the last has gone.
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 30, retryDelay: 100 });
     },
   };
 }

@@ -1,5 +1,6 @@
 // A queue that lives elsewhere as the source of a worker. What is received is taken in here (store/inbox.ts) before a
 // handler sees it: its fence then stands for the receipt in every commit, and a message whose work has ended is known.
+import { setMaxListeners } from "node:events";
 import type { Database } from "../../pg/database.ts";
 import { makeBell } from "../../engine/wake.ts";
 import { backoffMs } from "../../core/backoff.ts";
@@ -95,6 +96,7 @@ export function makeRemoteSource(parts: RemoteParts, queue: QueueRecord): Source
   const receives = makeReceives(parts, queue);
   const bell = makeBell(context.waker, readyKey(queue.id));
   const ending = new AbortController();
+  setMaxListeners(0, ending.signal); // Receives side by side, each of several tries, all listen to it.
   let paused = false;
   let failures = 0;
 

@@ -1,6 +1,6 @@
 // One circuit breaker for one target or provider: after some failures in a row that are the other side's, calls stop,
 // and after a while one of them tries whether it is back.
-import { circuitBreaker, CircuitState, ConsecutiveBreaker, ExponentialBackoff, handleWhen } from "cockatiel";
+import { circuitBreaker, CircuitState, ConsecutiveBreaker, DelegateBackoff, handleWhen } from "cockatiel";
 import { isUnavailable } from "../unavailable.ts";
 
 export interface BreakerOptions {
@@ -21,23 +21,19 @@ export interface Breaker {
 }
 
 export function makeBreaker({ failures, trialMs, trialMaxMs }: BreakerOptions = defaultBreaker): Breaker {
+  let [trials, waitMs, openedAt] = [0, 0, 0];
   const policy = circuitBreaker(handleWhen(isUnavailable), {
     breaker: new ConsecutiveBreaker(failures),
-    halfOpenAfter: new ExponentialBackoff({ initialDelay: trialMs, maxDelay: trialMaxMs }),
+    // What is admitted may not be refused, so there is one time to wait, and none that the policy draws by itself.
+    halfOpenAfter: new DelegateBackoff(() => (waitMs = Math.min(trialMaxMs, trialMs * 2 ** trials++))),
   });
-  // By the policy's own clock, so that what is admitted is not refused for a part of a millisecond.
-  let openedAt = 0;
-  let trials = 0;
-  policy.onBreak(() => {
-    openedAt = Date.now();
-    trials++;
-  });
+  // By the policy's own clock.
+  policy.onBreak(() => (openedAt = Date.now()));
   policy.onReset(() => (trials = 0));
   return {
     run: (call) => policy.execute(call),
     admits() {
       if (policy.state === CircuitState.Closed) return Infinity;
-      const waitMs = Math.min(trialMaxMs, trialMs * 2 ** (trials - 1));
       return Date.now() - openedAt >= waitMs ? 1 : 0;
     },
   };

@@ -17,15 +17,19 @@ const healthCheck = {
   startPeriod: "60s",
 } as const;
 
+const limits = {
+  cpu: { request: 256, limit: 1024 },
+  memory: { request: 128, limit: 512 },
+  stopTimeout: "35s",
+} as const;
+
 const cooldowns = { scaleOutCooldown: "30s", scaleInCooldown: "5m" } as const;
 
 export const ordersApi = service("orders-api", {
   kind: "rest",
   run: { module: "./api.js" },
   port: { variable: "PORT" },
-  cpu: { request: 256, limit: 1024 },
-  memory: { request: 128, limit: 512 },
-  stopTimeout: "35s",
+  ...limits,
   healthCheck,
   rollout,
   scaling: { min: 2, max: 6, target: { cpuPercent: 60 }, ...cooldowns },
@@ -35,9 +39,7 @@ export const ordersWorker = service("orders-worker", {
   kind: "consumer-group",
   run: { module: "./worker.js" },
   port: { variable: "APP_ADMIN_PORT" },
-  cpu: { request: 256, limit: 1024 },
-  memory: { request: 128, limit: 512 },
-  stopTimeout: "35s",
+  ...limits,
   healthCheck,
   rollout,
   scaling: { min: 1, max: 8, target: { queue: orderWork, backlogPerInstance: 500 }, ...cooldowns },

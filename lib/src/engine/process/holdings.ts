@@ -1,5 +1,5 @@
 // What a process holds, as a thread beside its event loop sees it: for whoever keeps claims elsewhere alive.
-import { slotState, threadNow, viewSlots } from "./slots.ts";
+import { claimIn, headerInts, slotState, threadNow, viewSlots } from "./slots.ts";
 
 export interface Holdings {
   /** Waits in the buffer, or is worked on and within its time. */
@@ -7,8 +7,6 @@ export interface Holdings {
   /** Was taken back from an event loop that is blocked. */
   readonly released: ReadonlySet<string>;
 }
-
-const headerInts = 4;
 
 /** The fences of what is held now. */
 export function readHoldings(shared: SharedArrayBuffer): Holdings {
@@ -19,8 +17,8 @@ export function readHoldings(shared: SharedArrayBuffer): Holdings {
   for (let slot = 0; slot < deadlines.length; slot++) {
     const state = Atomics.load(states, headerInts + slot);
     const isKept = state === slotState.buffered || (state === slotState.running && deadlines[slot]! > now);
-    if (isKept) kept.add(String(names[slot * 3 + 2]));
-    else if (state === slotState.released) released.add(String(names[slot * 3 + 2]));
+    if (isKept) kept.add(claimIn(names, slot).fence);
+    else if (state === slotState.released) released.add(claimIn(names, slot).fence);
   }
   return { kept, released };
 }

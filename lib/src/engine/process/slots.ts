@@ -5,7 +5,8 @@
 export const slotState = { free: 0, buffered: 1, running: 2, released: 3 } as const;
 
 const slotsMax = 8192;
-const headerInts = 4;
+/** What stands in `states` before the state of the first slot. */
+export const headerInts = 4;
 // pulse counter, then per slot: state; deadlines as float64; queue id, message id, fence as bigint64.
 const stateBytes = (headerInts + slotsMax) * 4;
 const bytes = stateBytes + slotsMax * 8 + slotsMax * 24;
@@ -29,7 +30,7 @@ export interface HeldClaim {
   readonly fence: string;
 }
 
-const claimIn = (names: BigInt64Array, slot: number): HeldClaim => ({
+export const claimIn = (names: BigInt64Array, slot: number): HeldClaim => ({
   queueId: String(names[slot * 3]),
   id: String(names[slot * 3 + 1]),
   fence: String(names[slot * 3 + 2]),

@@ -40,13 +40,9 @@ const toConsumer = ({ worker: { options }, queue }: Pair) => ({
 function worksOf(deps: WorkersDeps, pairs: readonly Pair[]): Work[] {
   const commits = makeCommits(deps.context);
   return pairs.flatMap(({ worker, queue, remote }) => {
-    const local = makeLocalSource({ ...deps, commits }, worker, queue);
-    if (!remote) return [{ worker, queue, source: local }];
-    const source = makeRemoteSource({ ...deps, remote }, queue);
-    return [
-      { worker, queue, source: local },
-      { worker, queue, source },
-    ];
+    const local = { worker, queue, source: makeLocalSource({ ...deps, commits }, worker, queue) };
+    if (!remote) return [local];
+    return [local, { worker, queue, source: makeRemoteSource({ ...deps, remote }, queue) }];
   });
 }
 

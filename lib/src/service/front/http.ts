@@ -5,12 +5,24 @@ import type { Socket } from "node:net";
 import type { Choice } from "./choice.ts";
 import { join } from "./tcp.ts";
 
-/** What is between two neighbours and not passed on. */
-const hopByHop = new Set(["connection", "keep-alive", "proxy-connection"]);
+const betweenNeighbours = ["connection", "keep-alive", "proxy-connection"];
+
+/** What is between two neighbours and not passed on: these, and what `Connection` names (RFC 9110, 7.6.1). */
+const hopByHop = (connection = ""): ReadonlySet<string> =>
+  new Set([...betweenNeighbours, ...connection.split(",").map((name) => name.trim().toLowerCase())]);
 
 /** Names and values in turn, as they came. */
-const passedOn = (raw: readonly string[]): string[] =>
-  raw.filter((_, index) => !hopByHop.has(raw[index - (index % 2)]!.toLowerCase()));
+function passedOn({ headers, rawHeaders: raw }: IncomingMessage): string[] {
+  const hop = hopByHop(headers.connection);
+  return raw.filter((_, index) => !hop.has(raw[index - (index % 2)]!.toLowerCase()));
+}
+
+/** The same, and whose request it is: the last in the list is whom this front has seen itself. */
+const forwarded = (incoming: IncomingMessage): string[] => [
+  ...passedOn(incoming),
+  "x-forwarded-for",
+  incoming.socket.remoteAddress ?? "unknown",
+];
 
 function refuse(response: ServerResponse, status: 502 | 503): void {
   if (response.headersSent) return void response.destroy();
@@ -20,11 +32,13 @@ function refuse(response: ServerResponse, status: 502 | 503): void {
 async function pass(choice: Choice, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const socket = await choice.connection();
   if (!socket) return refuse(response, 503);
-  const { method, url: path, rawHeaders } = incoming;
-  const headers = [...passedOn(rawHeaders), "connection", "close"];
+  // Nobody waits for the answer any more, and the rest of the request will not come.
+  if (response.destroyed) return void socket.destroy();
+  const { method, url: path } = incoming;
+  const headers = [...forwarded(incoming), "connection", "close"];
   const outgoing = request({ method, path, headers, setHost: false, createConnection: () => socket });
   outgoing.on("response", (answer) => {
-    response.writeHead(answer.statusCode!, answer.statusMessage, passedOn(answer.rawHeaders));
+    response.writeHead(answer.statusCode!, answer.statusMessage, passedOn(answer));
     answer.pipe(response);
     answer.on("error", () => response.destroy());
   });

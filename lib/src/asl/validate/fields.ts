@@ -5,6 +5,23 @@ import { expressionOf } from "../query/jsonata.ts";
 
 type FieldType = "String" | "Boolean" | "Number" | "Object" | "Array" | "Path" | "Names";
 
+/** Fields of JSONPath states that name a value of the input. */
+const valuePaths = [
+  "ItemsPath",
+  "SecondsPath",
+  "TimestampPath",
+  "TimeoutSecondsPath",
+  "HeartbeatSecondsPath",
+  "MaxConcurrencyPath",
+  "ToleratedFailureCountPath",
+  "ToleratedFailurePercentagePath",
+  "ErrorPath",
+  "CausePath",
+];
+
+/** Fields of JSONPath states that are a path to read from. */
+export const readPaths: readonly string[] = ["InputPath", "OutputPath", ...valuePaths];
+
 const state: Readonly<Record<string, FieldType>> = {
   Next: "String",
   Default: "String",
@@ -18,16 +35,7 @@ const state: Readonly<Record<string, FieldType>> = {
   InputPath: "Path",
   OutputPath: "Path",
   ResultPath: "Path",
-  ItemsPath: "String",
-  SecondsPath: "String",
-  TimestampPath: "String",
-  TimeoutSecondsPath: "String",
-  HeartbeatSecondsPath: "String",
-  MaxConcurrencyPath: "String",
-  ToleratedFailureCountPath: "String",
-  ToleratedFailurePercentagePath: "String",
-  ErrorPath: "String",
-  CausePath: "String",
+  ...Object.fromEntries(valuePaths.map((field) => [field, "String"] as const)),
   Seconds: "Number",
   TimeoutSeconds: "Number",
   HeartbeatSeconds: "Number",

@@ -1,19 +1,16 @@
 // Says what is wrong with a definition, in the codes, words and locations of ValidateStateMachineDefinition. A rule is
 // here where it is sure: what AWS accepts must pass.
-import { CallSyntaxError } from "../intrinsics.ts";
 import type { ExecutionType, Json, JsonObject } from "../contract.ts";
 import { exceedsBytes, limits, readJson } from "../limits.ts";
 import { isObject } from "../path/evaluate.ts";
-import { PathSyntaxError } from "../path/parse.ts";
 import { compileMachine, compileState } from "../parse.ts";
-import { syntaxErrorOf } from "../query/evaluator.ts";
 import { expressionOf } from "../query/jsonata.ts";
-import { compileReference } from "../query/jsonpath.ts";
 import { resourceOf } from "../states/task.ts";
 import { parseTimestamp } from "../timestamp.ts";
 import { checkFieldTypes } from "./fields.ts";
 import { isKnownIntegration } from "./integrations.ts";
 import { checkRules } from "./rules.ts";
+import { checkExpressions, checkPaths } from "./texts.ts";
 
 export interface Diagnostic {
   readonly severity: "ERROR" | "WARNING";
@@ -266,68 +263,4 @@ function checkTransitions(states: JsonObject, startAt: string, at: string, repor
   }
   for (const name of Object.keys(states))
     if (!reached.has(name)) report(`${at}/States/${name}`, `State "${name}" is not reachable.`, code);
-}
-
-const templates = ["Parameters", "ResultSelector", "ItemSelector", "Assign"];
-const pathFieldNames = [
-  "InputPath",
-  "OutputPath",
-  "ItemsPath",
-  "SecondsPath",
-  "TimestampPath",
-  "TimeoutSecondsPath",
-  "HeartbeatSecondsPath",
-  "MaxConcurrencyPath",
-  "ErrorPath",
-  "CausePath",
-];
-
-function checkPaths(state: JsonObject, at: string, report: Report): void {
-  for (const field of templates)
-    if (state[field] !== undefined) checkTemplate(state[field], `${at}/${field}`, report);
-  for (const field of pathFieldNames) {
-    const path = state[field];
-    if (typeof path === "string" && !isReference(path))
-      report(`${at}/${field}`, "Value is not a valid JSONPath");
-  }
-}
-
-function checkTemplate(value: Json, at: string, report: Report): void {
-  if (Array.isArray(value))
-    return (value as readonly Json[]).forEach((each, i) => checkTemplate(each, `${at}[${i}]`, report));
-  if (!isObject(value)) return;
-  for (const [key, each] of Object.entries(value)) {
-    if (!key.endsWith(".$")) checkTemplate(each, `${at}/${key}`, report);
-    else if (typeof each !== "string" || !isReference(each)) {
-      report(
-        at,
-        `The value for the field '${key}' must be a valid JSONPath or a valid intrinsic function call`,
-      );
-    }
-  }
-}
-
-function isReference(text: string): boolean {
-  try {
-    compileReference(text);
-    return true;
-  } catch (error) {
-    if (error instanceof PathSyntaxError || error instanceof CallSyntaxError) return false;
-    throw error;
-  }
-}
-
-/** Nested machines are checked as machines of their own. */
-const machineFields = new Set(["ItemProcessor", "Iterator", "Branches"]);
-
-function checkExpressions(value: Json, at: string, report: Report): void {
-  const expression = expressionOf(value);
-  const fault = expression === undefined ? undefined : syntaxErrorOf(expression);
-  if (fault !== undefined) report(at, `JSONata expression has a syntax error: ${fault}`);
-  if (Array.isArray(value))
-    (value as readonly Json[]).forEach((each, i) => checkExpressions(each, `${at}[${i}]`, report));
-  else if (isObject(value)) {
-    for (const [key, each] of Object.entries(value))
-      if (!machineFields.has(key)) checkExpressions(each, `${at}/${key}`, report);
-  }
 }

@@ -2,6 +2,7 @@
 // where States.ALL may stand, and the ranges of numbers. Each is one that the specification makes a MUST.
 import type { Json, JsonObject } from "../contract.ts";
 import { isObject } from "../path/evaluate.ts";
+import { readPaths } from "./fields.ts";
 
 type Report = (location: string, message: string) => void;
 type Rule = (state: JsonObject, language: string) => readonly Fault[];
@@ -12,23 +13,7 @@ interface Fault {
 }
 
 const fieldsOf: Readonly<Record<string, readonly string[]>> = {
-  JSONPath: [
-    "InputPath",
-    "Parameters",
-    "ResultSelector",
-    "ResultPath",
-    "OutputPath",
-    "ItemsPath",
-    "SecondsPath",
-    "TimestampPath",
-    "TimeoutSecondsPath",
-    "HeartbeatSecondsPath",
-    "MaxConcurrencyPath",
-    "ToleratedFailureCountPath",
-    "ToleratedFailurePercentagePath",
-    "ErrorPath",
-    "CausePath",
-  ],
+  JSONPath: [...readPaths, "Parameters", "ResultSelector", "ResultPath"],
   JSONata: ["Arguments", "Output", "Items"],
 };
 

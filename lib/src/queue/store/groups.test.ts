@@ -4,86 +4,69 @@ import { testPlatform } from "../../testing/index.ts";
 import type { Platform } from "../../platform.ts";
 import { ask } from "../worker/worker.fixture.ts";
 
-test("a message that arrives while its FIFO group is being found empty is not left behind", async () => {
-  await using kit = await testPlatform();
-  const { platform } = kit;
-  const { queue } = await platform.queues.catalog.create(
-    { account: "000000000000", region: "us-east-1" },
-    "race.fifo",
-    {},
-  );
-  const send = (body: string) =>
-    platform.queues.sender.send(
-      queue,
-      { messageId: randomUUID(), body, groupId: "g", deduplicationId: body },
-      "t",
-    );
-  const receive = () =>
-    platform.queues.receiver.receive(queue, { countMax: 10, waitMs: 0, visibilitySeconds: null });
+/** A FIFO queue whose messages are all of one group. */
+async function makeGroup() {
+  const kit = await testPlatform();
+  const { platform, schema } = kit;
+  const { database, queues } = platform;
+  const scope = { account: "000000000000", region: "us-east-1" };
+  const { queue } = await queues.catalog.create(scope, "group.fifo", {});
+  const ending = await database.dedicatedClient();
+  return {
+    platform,
+    schema,
+    queue,
+    send: (body: string) =>
+      queues.sender.send(queue, { messageId: randomUUID(), body, groupId: "g", deduplicationId: body }, "t"),
+    receive: () => queues.receiver.receive(queue, { countMax: 10, waitMs: 0, visibilitySeconds: null }),
+    ending,
+    async [Symbol.asyncDispose]() {
+      await ending.end();
+      await kit[Symbol.asyncDispose]();
+    },
+  };
+}
+
+type Group = Awaited<ReturnType<typeof makeGroup>>;
+
+/** Ends the last message of the group and forgets the group, in the transaction that `ending` is in. */
+async function forget({ ending, schema, queue }: Group): Promise<void> {
+  await ending.query(`delete from ${schema}.in_flight where queue_id = $1`, [queue.id]);
+  await ending.query(`select ${schema}.refresh_groups($1, array['g'])`, [queue.id]);
+}
+
+/** Sends, as far as a lock that `ending` holds. */
+async function sendAndWait({ platform, schema, send }: Group): Promise<{ sending: Promise<unknown> }> {
+  const sending = send("second");
+  const blocked = `select from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.query like '%${schema}.append%'`;
+  while ((await ask(platform, blocked)).length === 0) await new Promise(setImmediate);
+  return { sending };
+}
+
+const lockGroup = ({ ending, schema, queue }: Group) =>
+  ending.query(`select from ${schema}.fifo_group where queue_id = $1 for update`, [queue.id]);
+
+test.each([
+  ["while its FIFO group is being found empty", forget, async () => undefined],
+  ["while somebody who will find its group empty has locked it", lockGroup, forget],
+])("a message that arrives %s is not left behind", async (_, before, after) => {
+  await using group = await makeGroup();
+  const { send, receive, ending } = group;
   await send("first");
   await receive();
-
-  // One transaction ends the group's last message and forgets the group; before it commits, the next message comes.
-  const ending = await platform.database.dedicatedClient();
   await ending.query("begin");
-  await ending.query(`delete from ${kit.schema}.in_flight where queue_id = $1`, [queue.id]);
-  await ending.query(`select ${kit.schema}.refresh_groups($1, array['g'])`, [queue.id]);
-  const sending = send("second");
-  const blocked = `select from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.query like '%${kit.schema}.append%'`;
-  while ((await ask(platform, blocked)).length === 0) await new Promise(setImmediate);
+  await before(group);
+  const { sending } = await sendAndWait(group);
+  await after(group);
   await ending.query("commit");
-  await ending.end();
-  await sending;
-  expect((await receive()).map(({ body }) => body)).toEqual(["second"]);
-});
-
-test("the same where it waits for the lock of the group's row and not for its absence", async () => {
-  await using kit = await testPlatform();
-  const { platform } = kit;
-  const { queue } = await platform.queues.catalog.create(
-    { account: "000000000000", region: "us-east-1" },
-    "race.fifo",
-    {},
-  );
-  const send = (body: string) =>
-    platform.queues.sender.send(
-      queue,
-      { messageId: randomUUID(), body, groupId: "g", deduplicationId: body },
-      "t",
-    );
-  const receive = () =>
-    platform.queues.receiver.receive(queue, { countMax: 10, waitMs: 0, visibilitySeconds: null });
-  await send("first");
-  await receive();
-  const ending = await platform.database.dedicatedClient();
-  await ending.query("begin");
-  await ending.query(`select from ${kit.schema}.fifo_group where queue_id = $1 for update`, [queue.id]);
-  const sending = send("second");
-  const blocked = `select from pg_locks l join pg_stat_activity a using (pid) where not l.granted and a.query like '%${kit.schema}.append%'`;
-  while ((await ask(platform, blocked)).length === 0) await new Promise(setImmediate);
-  await ending.query(`delete from ${kit.schema}.in_flight where queue_id = $1`, [queue.id]);
-  await ending.query(`select ${kit.schema}.refresh_groups($1, array['g'])`, [queue.id]);
-  await ending.query("commit");
-  await ending.end();
   await sending;
   expect((await receive()).map(({ body }) => body)).toEqual(["second"]);
 });
 
 test("a FIFO claim that finds a message younger than its own statement also brings its body", async () => {
-  await using kit = await testPlatform();
-  const { platform } = kit;
-  const { queue } = await platform.queues.catalog.create(
-    { account: "000000000000", region: "us-east-1" },
-    "young.fifo",
-    {},
-  );
-  const { rows } = await snapshotThenClaim(platform, queue.id, () =>
-    platform.queues.sender.send(
-      queue,
-      { messageId: randomUUID(), body: "young", groupId: "g", deduplicationId: "1" },
-      "t",
-    ),
-  );
+  await using group = await makeGroup();
+  const { platform, queue, send } = group;
+  const { rows } = await snapshotThenClaim(platform, queue.id, () => send("young"));
   expect(rows.map(({ body }: { body: string }) => body)).toEqual(["young"]);
 });
 

@@ -1,24 +1,17 @@
 import { expect, test } from "vitest";
 import { effect, provider, settleByHand, unknownEffects } from "../ledger/index.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
+import { machineOf } from "./machine.fixture.ts";
 
-const scope = { account: "000000000000", region: "us-east-1" };
 const bank = provider({ name: "bank", timeout: "20ms", reconcile: { charge: "manual" } });
 
 /** An execution whose only state fails. */
-async function failedExecution({ platform: { workflows } }: TestPlatform, name: string) {
+async function failedExecution({ platform }: TestPlatform, name: string) {
   const definition = { StartAt: "No", States: { No: { Type: "Fail", Error: "No" } } };
-  const made = await workflows.machines.create(scope, {
-    name,
-    type: "STANDARD",
-    tags: {},
-    publish: false,
-    definition: JSON.stringify(definition),
-    roleArn: "arn:aws:iam::000000000000:role/none",
-  });
-  const target = { machine: made.machine, versionArn: null, aliasArn: null };
-  const { arn } = await workflows.executions.start({ target, name: "one", input: "{}" });
-  return (await workflows.executions.find(arn))!;
+  const target = await machineOf(platform, name, definition);
+  const { executions } = platform.workflows;
+  const { arn } = await executions.start({ target, name: "one", input: "{}" });
+  return (await executions.find(arn))!;
 }
 
 test("G-17 P-42 V-26 an execution is not redriven while nobody knows what became of its side effect", async () => {

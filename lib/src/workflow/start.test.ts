@@ -19,6 +19,7 @@ import {
 import { installed, startPostgres15, type SystemServer } from "../testing/debian.fixture.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
 import { activityArn, executionArn, workflowStarter } from "./index.ts";
+import { machineOf } from "./machine.fixture.ts";
 
 const scope = { account: "000000000000", region: "us-east-1" };
 const activity = activityArn(scope, "record");
@@ -69,16 +70,8 @@ describe.each(["18", "15"])("PostgreSQL %s", (version) => {
     await query(
       `create table ${kit.schema}.domain (command_id text primary key, steps integer not null default 0)`,
     );
-    const { activities, machines } = kit.platform.workflows;
-    await activities.create(scope, "record", { tags: {} });
-    await machines.create(scope, {
-      name: "CaseActivation",
-      type: "STANDARD",
-      tags: {},
-      publish: false,
-      definition: JSON.stringify(definition),
-      roleArn: "arn:aws:iam::000000000000:role/none",
-    });
+    await kit.platform.workflows.activities.create(scope, "record", { tags: {} });
+    await machineOf(kit.platform, "CaseActivation", definition);
   });
   afterAll(async () => {
     await kit?.[Symbol.asyncDispose]();

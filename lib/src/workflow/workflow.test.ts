@@ -7,20 +7,9 @@ import type { Platform } from "../platform.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
 import { activityArn } from "./arn.ts";
 import type { ExecutionRecord, Target } from "./contract.ts";
+import { machineOf } from "./machine.fixture.ts";
 
 const scope = { account: "000000000000", region: "us-east-1" };
-
-async function machineOf({ workflows }: Platform, definition: JsonObject, name = "machine"): Promise<Target> {
-  const { machine } = await workflows.machines.create(scope, {
-    name,
-    type: "STANDARD",
-    tags: {},
-    publish: false,
-    definition: JSON.stringify(definition),
-    roleArn: "arn:aws:iam::000000000000:role/none",
-  });
-  return { machine, versionArn: null, aliasArn: null };
-}
 
 const start = async ({ workflows }: Platform, target: Target, input: object = {}): Promise<string> =>
   (await workflows.executions.start({ target, name: randomUUID(), input: JSON.stringify(input) })).arn;
@@ -50,7 +39,7 @@ describe("time", () => {
         StartAt: "Wait",
         States: { Wait: { Type: "Wait", Seconds: seconds, Next: "Done" }, Done: pass() },
       };
-      const arn = await start(platform, await machineOf(platform, definition));
+      const arn = await start(platform, await machineOf(platform, "machine", definition));
       expect((await platform.workflows.executions.find(arn))!.status).toBe("RUNNING");
       await kit.advance(seconds * 1000 - 60_000);
       expect((await platform.workflows.executions.find(arn))!.status).toBe("RUNNING");
@@ -68,7 +57,7 @@ describe("time", () => {
         TimeoutSeconds: 600,
         States: { Ask: { Type: "Task", Resource: resource, HeartbeatSeconds: 900, End: true } },
       };
-      const arn = await start(platform, await machineOf(platform, definition));
+      const arn = await start(platform, await machineOf(platform, "machine", definition));
       await kit.advance(601_000);
       expect((await ended(platform, arn)).status).toBe("TIMED_OUT");
       const left = statement(
@@ -83,7 +72,10 @@ describe("commits", () => {
     withKit(async ({ platform }) => {
       const names = Array.from({ length: 10 }, (_, index) => `S${index}`);
       const states = Object.fromEntries(names.map((name, index) => [name, pass(names[index + 1])]));
-      const arn = await start(platform, await machineOf(platform, { StartAt: "S0", States: states }));
+      const arn = await start(
+        platform,
+        await machineOf(platform, "machine", { StartAt: "S0", States: states }),
+      );
       const execution = await ended(platform, arn);
       const rows = statement("select count(*)::int as count from tuntas.execution_history");
       expect(await platform.database.run(rows)).toEqual([{ count: 1 }]);
@@ -100,7 +92,7 @@ describe("two processes", () => {
       const arn = (index: number) => activityArn(scope, `a${index}`);
       for (let index = 0; index < branches; index++)
         await platform.workflows.activities.create(scope, `a${index}`, { tags: {} });
-      const target = await machineOf(platform, {
+      const target = await machineOf(platform, "machine", {
         StartAt: "All",
         States: {
           All: {
@@ -142,7 +134,7 @@ describe("two processes", () => {
 describe("announcements", () => {
   test("start an execution once, however often they are delivered", () =>
     withKit(async ({ platform }) => {
-      await machineOf(platform, { StartAt: "Done", States: { Done: pass() } }, "announced");
+      await machineOf(platform, "announced", { StartAt: "Done", States: { Done: pass() } });
       const target = platform.targets.find({ kind: "workflow", name: "announced" });
       if (!target || !("deliver" in target)) throw new Error("workflows are no target");
       const announcement = {

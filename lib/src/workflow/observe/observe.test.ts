@@ -2,22 +2,10 @@
 import { expect, test } from "vitest";
 import { testPlatform } from "../../testing/index.ts";
 import { defaultScope } from "../../queue/contract.ts";
-import type { JsonObject } from "../../asl/contract.ts";
 import type { Platform } from "../../platform.ts";
+import { machineOf } from "../machine.fixture.ts";
 
 const wait = { Type: "Wait", Seconds: 3600 };
-
-async function machineOf({ workflows }: Platform, name: string, definition: JsonObject) {
-  const { machine } = await workflows.machines.create(defaultScope, {
-    name,
-    type: "STANDARD",
-    tags: {},
-    publish: false,
-    definition: JSON.stringify(definition),
-    roleArn: "arn:aws:iam::000000000000:role/none",
-  });
-  return { machine, versionArn: null, aliasArn: null };
-}
 
 async function begin(platform: Platform, target: Awaited<ReturnType<typeof machineOf>>, name: string) {
   const { arn } = await platform.workflows.executions.start({ target, name, input: "{}" });

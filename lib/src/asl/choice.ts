@@ -6,7 +6,7 @@ import { PathMissing } from "./path/evaluate.ts";
 import { compileReference, type Reference } from "./query/jsonpath.ts";
 import { expressionOf, jsonata } from "./query/jsonata.ts";
 import { type Asking, type Query, type Scope, valueOf } from "./query/query.ts";
-import { parseTimestamp } from "./timestamp.ts";
+import { parseTimestamp } from "../core/timestamp.ts";
 
 export type Condition = (scope: Scope) => boolean;
 

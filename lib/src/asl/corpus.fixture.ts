@@ -3,7 +3,7 @@ import { loadCorpus } from "../../../conformance/asl/compare.mjs";
 import type { Failure, Json, JsonObject, StartTask } from "./contract.ts";
 import { compileMachine } from "./parse.ts";
 import { simulate, type Simulation, type SimulationOptions, type TaskStep } from "./simulate.ts";
-import { formatTimestamp } from "./timestamp.ts";
+import { formatTimestamp } from "../core/timestamp.ts";
 
 export interface Scenario {
   readonly id: string;

@@ -29,7 +29,7 @@ import { endChild, enterParallel } from "./states/children.ts";
 import { enterMap, redriveMap, resumeMap } from "./states/map.ts";
 import { enterChoice, enterFail, enterPass, enterSucceed, enterWait } from "./states/simple.ts";
 import { enterTask, resumeTask } from "./states/task.ts";
-import { formatTimestamp } from "./timestamp.ts";
+import { formatTimestamp } from "../core/timestamp.ts";
 
 type Enter = (visit: Visit) => Work;
 

@@ -11,7 +11,7 @@ import { findPath, readPath } from "./path/evaluate.ts";
 import { parseSegments } from "./path/parse.ts";
 import { parseCsv } from "./reader.ts";
 import { retryDelayMs } from "./retry.ts";
-import { formatTimestamp, parseTimestamp } from "./timestamp.ts";
+import { formatTimestamp, parseTimestamp } from "../core/timestamp.ts";
 
 const algorithms: readonly HashAlgorithm[] = ["MD5", "SHA-1", "SHA-256", "SHA-384", "SHA-512"];
 

@@ -17,7 +17,7 @@ import { exceedsBytes, isTooDeep, limits, utf8Bytes } from "./limits.ts";
 import type { Machine, StateSpec } from "./parse.ts";
 import type { Scope } from "./query/query.ts";
 import { type Random } from "./random.ts";
-import { formatTimestamp } from "./timestamp.ts";
+import { formatTimestamp } from "../core/timestamp.ts";
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 export type DraftBranch = Draft<Branch>;

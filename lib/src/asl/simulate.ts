@@ -20,7 +20,7 @@ import type {
 import { exceedsTolerance } from "./map-run.ts";
 import { next } from "./next.ts";
 import { compileMachine, type Machine, processorOf } from "./parse.ts";
-import { formatTimestamp } from "./timestamp.ts";
+import { formatTimestamp } from "../core/timestamp.ts";
 
 /** One thing that a mocked task does, some time after the one before. */
 export type TaskStep = { readonly afterMs?: number } & (

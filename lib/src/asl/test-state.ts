@@ -16,7 +16,7 @@ import { integerOf, numberOf } from "./settings.ts";
 import { enterChoice, enterFail, enterPass } from "./states/simple.ts";
 import { batched, inputsOf, itemsOf, parseBody } from "./states/map.ts";
 import { enterTask } from "./states/task.ts";
-import { formatTimestamp } from "./timestamp.ts";
+import { formatTimestamp } from "../core/timestamp.ts";
 import { checkContext, TestStateError, readMember, readObject } from "./test-state-request.ts";
 import { invalidDefinitionMessage, validateDefinition, validateState } from "./validate/index.ts";
 

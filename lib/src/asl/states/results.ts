@@ -1,7 +1,7 @@
 // What becomes of a map run's results: the list that a Map hands on, and the files that its ResultWriter writes.
 import type { ChildResult, Json, JsonObject, PendingChild, ResultFile } from "../contract.ts";
 import { utf8Bytes } from "../limits.ts";
-import { formatTimestamp } from "../timestamp.ts";
+import { formatTimestamp } from "../../core/timestamp.ts";
 
 type Ended = Omit<ChildResult, "index">;
 

@@ -18,7 +18,7 @@ import type { ChoiceRule, Setting } from "../parse.ts";
 import { PathMissing } from "../path/evaluate.ts";
 import { type Asking, valueOf } from "../query/query.ts";
 import { scopeOf, setWait, startTimer, type Visit } from "../run.ts";
-import { parseTimestamp } from "../timestamp.ts";
+import { parseTimestamp } from "../../core/timestamp.ts";
 
 export function enterPass(visit: Visit): Work {
   const { spec } = visit;

@@ -6,7 +6,7 @@ import { isObject } from "../path/evaluate.ts";
 import { compileMachine, compileState } from "../parse.ts";
 import { expressionOf } from "../query/jsonata.ts";
 import { resourceOf } from "../states/task.ts";
-import { parseTimestamp } from "../timestamp.ts";
+import { parseTimestamp } from "../../core/timestamp.ts";
 import { checkFieldTypes } from "./fields.ts";
 import { isKnownIntegration } from "./integrations.ts";
 import { checkRules } from "./rules.ts";

@@ -1,7 +1,8 @@
-// ISO 8601 instants, without a Date: what a Wait or a Choice compares, and what the context object shows.
+// Dates and ISO 8601 instants, without a Date: what a Wait or a Choice compares, what the context object shows, and the
+// calendar of cron expressions.
 
 const pattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2})$/;
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 /** Milliseconds since 1970 (with a fraction where the text has one), or undefined where it is no such instant. */
 export function parseTimestamp(text: string): number | undefined {
@@ -37,13 +38,14 @@ function offsetMs(zone: string): number {
   return (digits[0] === "-" ? -minutes : minutes) * 60_000;
 }
 
-function daysIn(year: number, month: number): number {
+/** How many days the month has; January is 1. */
+export function daysIn(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
 /** Howard Hinnant's days_from_civil: years begin in March, so that the leap day comes last. */
-function daysSince1970(year: number, month: number, day: number): number {
+export function daysSince1970(year: number, month: number, day: number): number {
   const y = month <= 2 ? year - 1 : year;
   const era = Math.floor(y / 400);
   const yearOfEra = y - era * 400;
@@ -69,7 +71,8 @@ export function formatTimestamp(ms: number): string {
   return `${String(year).padStart(4, "0")}-${two(month)}-${two(day)}T${clock}.${String(rest % 1000).padStart(3, "0")}Z`;
 }
 
-function civil(days: number): [number, number, number] {
+/** Year, month and day, so many days after 1970-01-01. */
+export function civil(days: number): [number, number, number] {
   const z = days + 719_468;
   const era = Math.floor(z / 146_097);
   const dayOfEra = z - era * 146_097;

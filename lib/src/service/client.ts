@@ -1,6 +1,7 @@
 // The asking side: deploy, roll back, stop, scale, and how a service stands. Each act goes on the record, and the
 // controller of the service's machine carries it out.
 import { hostname } from "node:os";
+import { resolve } from "node:path";
 import { writeAudit } from "../engine/audit.ts";
 import { makeBell, type Waker } from "../engine/wake.ts";
 import { requestHash } from "../ledger/index.ts";
@@ -9,6 +10,7 @@ import type {
   Act,
   Deployed,
   Deployment,
+  DeploymentReport,
   Endpoint,
   ServiceDefinition,
   ServiceEvent,
@@ -17,6 +19,8 @@ import type {
 } from "./contract.ts";
 import { serviceErrors } from "./contract.ts";
 import { revisionOf } from "./declaration.ts";
+import { batchesOf } from "./batches.ts";
+import { outputOf, outputsDefault, readOutput, type Output } from "./output.ts";
 import { publishEvents, readLog, writeEvents, type LogFilter, type NewEvent } from "./store/events.ts";
 import * as store from "./store/services.ts";
 
@@ -28,6 +32,12 @@ export interface DeployOptions extends Act {
   readonly host?: string | undefined;
   /** Where the revision runs already: the same definition as a new revision, so that its instances are replaced. */
   readonly force?: boolean | undefined;
+}
+
+export interface OutputOptions {
+  /** Where its controller keeps what instances print; `services` below TUNTAS_DATA_DIR (`.tuntas`) by default. */
+  readonly outputs?: string | undefined;
+  readonly bytesMax?: number | undefined;
 }
 
 export interface Services {
@@ -48,6 +58,10 @@ export interface Services {
   describe(name: string): Promise<ServiceReport>;
   /** Errors: TUNTAS_SERVICE_MISSING. */
   log(name: string, filter?: LogFilter): Promise<ServiceEvent[]>;
+  /** A deployment batch by batch. Errors: TUNTAS_SERVICE_DEPLOYMENT. */
+  deployment(name: string, id: string): Promise<DeploymentReport>;
+  /** The last that an instance printed, where that is on this machine. Errors: TUNTAS_SERVICE_INSTANCE. */
+  output(name: string, instanceId: string, options?: OutputOptions): Promise<Output>;
   /** Where it is served now: the healthy instances that are not about to stop. */
   endpoints(name: string): Promise<Endpoint[]>;
   /** Resolves when the deployment has ended, or the signal aborts. A rollback is a deployment of its own. */
@@ -63,6 +77,8 @@ export interface ServicesOptions {
 }
 
 const lookAgainMs = 500;
+/** Of one deployment: more than a rollout of hundreds of instances has. */
+const eventsMax = 5000;
 
 const missing = (name: string) =>
   serviceErrors.error("TUNTAS_SERVICE_MISSING", `there is no service ${JSON.stringify(name)}`);
@@ -119,12 +135,13 @@ export function makeServices({ database, waker, announce }: ServicesOptions): Se
   async function describe(name: string): Promise<ServiceReport> {
     const [summary] = await store.listServices(database, name);
     if (!summary) throw missing(name);
-    const [definition, deployments, instances] = await Promise.all([
+    const [definition, revisions, deployments, instances] = await Promise.all([
       store.findRevision(database, name, summary.revision),
+      store.listRevisions(database, name),
       store.listDeployments(database, name),
       store.listInstances(database, name),
     ]);
-    return { ...summary, definition: definition!, deployments, instances };
+    return { ...summary, definition: definition!, revisions, deployments, instances };
   }
 
   const services: Services = {
@@ -211,6 +228,21 @@ export function makeServices({ database, waker, announce }: ServicesOptions): Se
       const events = await readLog(database, name, filter);
       if (events.length === 0) await describe(name);
       return events;
+    },
+
+    async deployment(name, id) {
+      const deployment = await store.findDeployment(database, id);
+      if (deployment?.service !== name)
+        throw serviceErrors.error("TUNTAS_SERVICE_DEPLOYMENT", `${name} has no deployment ${id}`);
+      const events = await readLog(database, name, { deploymentId: id, limit: eventsMax });
+      return { ...deployment, batches: batchesOf(id, events) };
+    },
+
+    async output(name, id, { outputs = outputsDefault(), bytesMax = 64 << 10 } = {}) {
+      const instance = await store.findInstance(database, name, id);
+      if (!instance)
+        throw serviceErrors.error("TUNTAS_SERVICE_INSTANCE", `${name} has no instance ${id}`);
+      return readOutput(resolve(outputOf(outputs, instance)), bytesMax);
     },
 
     endpoints: (name) => store.listEndpoints(database, name),

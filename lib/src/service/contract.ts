@@ -176,6 +176,11 @@ export interface Instance {
   readonly stoppedAtMs: number | null;
   readonly stopReason: StopReason | null;
   readonly exit: string | null;
+  /** The resident memory of its whole process group; null before it was measured. */
+  readonly memoryBytes: number | null;
+  /** On average since the measurement before; null before there were two. */
+  readonly cpuUnits: number | null;
+  readonly measuredAtMs: number | null;
 }
 
 export interface Deployment {
@@ -191,6 +196,13 @@ export interface Deployment {
   readonly endedAtMs: number | null;
 }
 
+/** A definition with its number. */
+export interface NumberedRevision {
+  readonly revision: number;
+  readonly registeredAtMs: number;
+  readonly definition: Revision;
+}
+
 export interface ServiceSummary {
   readonly name: string;
   readonly kind: ServiceKind;
@@ -201,12 +213,18 @@ export interface ServiceSummary {
   readonly healthy: number;
   readonly revision: number;
   readonly deployment: DeploymentState;
+  /** The deployment that this one undoes; null where it is none of that kind. */
+  readonly rollbackOf: string | null;
+  /** Instances that failed since the last one that became healthy. */
+  readonly failures: number;
   /** False where no process runs the services of its machine: nothing is started or replaced. */
   readonly controlled: boolean;
 }
 
 export interface ServiceReport extends ServiceSummary {
   readonly definition: Revision;
+  /** The newest first, as deployments are. */
+  readonly revisions: readonly NumberedRevision[];
   readonly deployments: readonly Deployment[];
   readonly instances: readonly Instance[];
 }
@@ -218,6 +236,27 @@ export interface ServiceEvent {
   readonly deploymentId: string | null;
   readonly instanceId: string | null;
   readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** One that a deployment started, and what became of it. */
+export interface BatchInstance {
+  readonly id: string;
+  readonly startedAtMs: number | null;
+  /** When it was healthy first. */
+  readonly healthyAtMs: number | null;
+  readonly stoppedAtMs: number | null;
+  readonly stopReason: StopReason | null;
+}
+
+/** Instances that were started together, and the earlier ones that went once they were healthy. */
+export interface Batch {
+  readonly atMs: number;
+  readonly instances: readonly BatchInstance[];
+  readonly replaced: readonly string[];
+}
+
+export interface DeploymentReport extends Deployment {
+  readonly batches: readonly Batch[];
 }
 
 export interface Act {
@@ -255,8 +294,12 @@ export const serviceErrors = catalogue({
     meaning: "The service has no such revision, or none to go back to.",
     remedy: "See its deployments with `tuntas service describe NAME`.",
   },
+  TUNTAS_SERVICE_DEPLOYMENT: {
+    meaning: "The service has no such deployment.",
+    remedy: "See its deployments with `tuntas service describe NAME`.",
+  },
   TUNTAS_SERVICE_INSTANCE: {
-    meaning: "The service has no such instance that runs.",
+    meaning: "The service has no such instance, or none that runs where it is to be stopped.",
     remedy: "See its instances with `tuntas service describe NAME`.",
   },
   TUNTAS_SERVICE_COUNT: {

@@ -1,20 +1,20 @@
 // The door of the service room: `tuntas/service`.
 import { hostname } from "node:os";
-import { join } from "node:path";
 import type { Log } from "../engine/log.ts";
 import type { Waker } from "../engine/wake.ts";
 import type { Sql } from "../pg/contract.ts";
 import type { Queues } from "../queue/client/index.ts";
 import type { Services } from "./client.ts";
+import { outputsDefault } from "./output.ts";
 import { startController, type Controller } from "./worker/index.ts";
 
 export * from "./contract.ts";
 export { serviceKey, type DeployOptions, type Services } from "./client.ts";
 export { service } from "./declaration.ts";
 export { openFront, type Front, type FrontOptions } from "./front/index.ts";
+export { outputsDefault, type Output } from "./output.ts";
 export { serviceSignals } from "./signals.ts";
 export type { LogFilter } from "./store/events.ts";
-export { outputOf } from "./worker/launch.ts";
 export type { Controller } from "./worker/index.ts";
 
 /** What of a platform a controller needs. */
@@ -35,8 +35,6 @@ export interface ControlOptions {
   readonly outputs?: string;
   readonly scaleEveryMs?: number;
 }
-
-export const outputsDefault = (): string => join(process.env.TUNTAS_DATA_DIR || ".tuntas", "services");
 
 /** Runs the services of this machine, or stands by while another process does. */
 export function runServices(platform: ServicesPlatform, options: ControlOptions = {}): Controller {

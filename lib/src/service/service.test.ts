@@ -170,6 +170,11 @@ test("U-09: a new revision comes batch by batch, each healthy before the next an
     whole.filter((each) => each.event === event && each.detail.stopReason === "deployment")[nth]!.id;
   const healthyAt = log.filter(({ event }) => event === "health").map(({ id }) => BigInt(id));
   expect(healthyAt.map((id, nth) => id < BigInt(at("stopping", nth)))).toEqual([true, true]);
+  const { batches } = await kit.platform.services.deployment(name, second.id);
+  expect(batches.map(({ instances, replaced }) => [instances.length, replaced.length])).toEqual([
+    [1, 1],
+    [1, 1],
+  ]);
   expect((await running(name)).map(({ revision }) => revision)).toEqual([2, 2]);
   expect(await Promise.all(before.map(({ pid }) => isAlive(pid!)))).toEqual([false, false]);
   const again = await kit.platform.services.deploy(web(name, { count: 2, version: "2", rollout }), ada);
@@ -258,6 +263,30 @@ test("U-08: an instance over its memory limit is killed and replaced", async () 
   await expect.poll(stopped).toContainEqual({ stopReason: "memory", exit: "SIGKILL" });
 });
 
+test("U-08: what an instance takes is measured beside its limits, and what it prints is kept", async () => {
+  const host = control();
+  const name = newName();
+  await deploy(web(name), host);
+  const measured = async () => (await running(name))[0]!;
+  await expect.poll(async () => (await measured()).cpuUnits).not.toBeNull();
+  const { id, memoryBytes, port } = await measured();
+  expect(memoryBytes! / (1 << 20)).toBeGreaterThan(20);
+  expect(memoryBytes! / (1 << 20)).toBeLessThan(512);
+  const { services } = kit.platform;
+  expect(await services.output(name, id, { outputs })).toEqual({
+    status: "read",
+    text: `listens on ${port}\n`,
+    more: false,
+  });
+  await expect(services.output(name, "0", { outputs })).rejects.toMatchObject({
+    code: "TUNTAS_SERVICE_INSTANCE",
+  });
+  await expect(services.deployment(name, "0")).rejects.toMatchObject({ code: "TUNTAS_SERVICE_DEPLOYMENT" });
+  expect((await services.describe(name)).revisions).toMatchObject([
+    { revision: 1, definition: { version: null } },
+  ]);
+});
+
 test("what dies is replaced", async () => {
   const host = control();
   const name = newName();
@@ -307,8 +336,8 @@ test("X-01: a service follows the backlog of its queue, within its bounds", asyn
     .toBe(1);
   const scaled = (await logOf(name)).filter(({ event }) => event === "scaled").map(({ detail }) => detail);
   expect(scaled).toEqual([
-    { from: 1, to: 3, by: "the rule" },
-    { from: 3, to: 1, by: "the rule" },
+    { from: 1, to: 3, by: "the rule", figure: 25 },
+    { from: 3, to: 1, by: "the rule", figure: 0 },
   ]);
   await expect(services.scale(name, 6, ada)).rejects.toMatchObject({ code: "TUNTAS_SERVICE_COUNT" });
 });

@@ -53,7 +53,13 @@ export const serviceSignals = signals({
   },
   "service.scaled": {
     meaning: "There are to be more or fewer instances.",
-    fields: { ...of, from: "how many before", to: "how many", by: "the rule, or who" },
+    fields: {
+      ...of,
+      from: "how many before",
+      to: "how many",
+      by: "the rule, or who",
+      figure: "what the rule saw: messages that wait, or percent of the CPU limit",
+    },
   },
 });
 

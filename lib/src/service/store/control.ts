@@ -54,6 +54,14 @@ export async function readControlled(sql: Runner, host: string): Promise<Control
 /** An instance that has not stopped, and the database's time when it was read. */
 export type Live = Instance & { readonly nowMs: number };
 
+/** What an instance takes. */
+export interface Usage {
+  readonly id: string;
+  readonly memoryBytes: number;
+  /** Since it was measured before; null the first time. */
+  readonly cpuUnits: number | null;
+}
+
 const liveText = statement(
   `select ${instanceColumns}, ${ms("tuntas.now()")} as "nowMs" from tuntas.service_instance i
    where i.host = $1 and i.state <> 'stopped' order by i.id`,
@@ -130,6 +138,21 @@ export const noteStopped = async (
   { reason, exit, failing }: { reason: StopReason; exit: string | null; failing: readonly StopReason[] },
 ): Promise<Instance | undefined> =>
   (await tx.run<Instance & {}>(stoppedText, [id, reason, exit, failing]))[0];
+
+const usageText = statement(
+  `update tuntas.service_instance i set memory_bytes = u.memory, cpu_units = u.cpu, measured_at = tuntas.now()
+   from unnest($3::bigint[], $4::bigint[], $5::integer[]) u(id, memory, cpu)
+   where i.id = u.id and i.state = 'running' and exists (select from tuntas.duty where name = $1 and process_id = $2)`,
+);
+
+export const noteUsage = (sql: Runner, { duty, processId }: Holder, usages: readonly Usage[]) =>
+  sql.run(usageText, [
+    duty,
+    processId,
+    usages.map(({ id }) => id),
+    usages.map(({ memoryBytes }) => memoryBytes),
+    usages.map(({ cpuUnits }) => cpuUnits),
+  ]);
 
 const endText = statement(
   `update tuntas.service_deployment set state = $2, ended_at = tuntas.now() where id = $1 and state = 'in_progress' returning id`,

@@ -38,7 +38,7 @@ export function publishEvents(events: readonly NewEvent[]): void {
 // What happened to old instances while a deployment was under way is part of it.
 const logText = statement(
   `select e.id::text, ${ms("e.at")} as "atMs", e.event, e.deployment_id::text as "deploymentId", e.instance_id::text as "instanceId", e.detail
-   from tuntas.service_event e where e.service = $1 and e.id > $3::bigint and ($2::bigint is null or e.deployment_id = $2 or exists (
+   from tuntas.service_event e where e.service = $1 and e.id > $3::bigint and ($5::text is null or e.event = $5) and ($2::bigint is null or e.deployment_id = $2 or exists (
      select from tuntas.service_deployment d where d.id = $2 and e.at between d.started_at and coalesce(d.ended_at, 'infinity')))
    order by e.id desc limit $4`,
 );
@@ -47,6 +47,8 @@ export interface LogFilter {
   readonly deploymentId?: string | undefined;
   /** Only what came after this event. */
   readonly after?: string | undefined;
+  /** Only these. */
+  readonly event?: ServiceEventName | undefined;
   readonly limit?: number | undefined;
 }
 
@@ -54,10 +56,10 @@ export interface LogFilter {
 export async function readLog(
   sql: Runner,
   service: string,
-  { deploymentId, after = "0", limit = 100 }: LogFilter,
+  { deploymentId, after = "0", event, limit = 100 }: LogFilter,
 ): Promise<ServiceEvent[]> {
   type Row = Omit<ServiceEvent, "detail"> & { detail: string };
-  const rows = await sql.run<Row>(logText, [service, deploymentId ?? null, after, limit]);
+  const rows = await sql.run<Row>(logText, [service, deploymentId ?? null, after, limit, event ?? null]);
   return rows
     .toReversed()
     .map((row) => ({ ...row, detail: JSON.parse(row.detail) as ServiceEvent["detail"] }));

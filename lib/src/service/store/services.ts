@@ -2,9 +2,17 @@
 import { statement } from "../../pg/database.ts";
 import type { Tx } from "../../pg/contract.ts";
 import type { Runner } from "../../pg/join.ts";
-import type { Act, Deployment, Endpoint, Instance, Revision, ServiceSummary } from "../contract.ts";
+import type {
+  Act,
+  Deployment,
+  Endpoint,
+  Instance,
+  NumberedRevision,
+  Revision,
+  ServiceSummary,
+} from "../contract.ts";
 import type { Reading } from "../../engine/signals.ts";
-import { deploymentColumns, instanceColumns } from "./fields.ts";
+import { deploymentColumns, instanceColumns, ms } from "./fields.ts";
 
 /** The duty of whoever controls the services of a machine. */
 export const dutyOf = (host: string): string => `services@${host}`;
@@ -77,6 +85,19 @@ export async function findRevision(
   return row && (JSON.parse(row.definition) as Revision);
 }
 
+const revisionsText = statement(
+  `select revision, ${ms("registered_at")} as "registeredAtMs", definition from tuntas.service_revision where service = $1
+   order by revision desc limit 20`,
+);
+
+/** The newest first. */
+export async function listRevisions(sql: Runner, service: string): Promise<NumberedRevision[]> {
+  const rows = await sql.run<Omit<NumberedRevision, "definition"> & { definition: string }>(revisionsText, [
+    service,
+  ]);
+  return rows.map(({ definition, ...row }) => ({ ...row, definition: JSON.parse(definition) as Revision }));
+}
+
 export interface NewDeployment extends Act {
   readonly service: string;
   readonly revision: number;
@@ -127,8 +148,16 @@ const instancesText = statement(
 export const listInstances = (sql: Runner, service: string) =>
   sql.run<Instance & {}>(instancesText, [service]);
 
+const instanceText = statement(
+  `select ${instanceColumns} from tuntas.service_instance i where i.service = $1 and i.id = $2`,
+);
+
+export const findInstance = async (sql: Runner, service: string, id: string): Promise<Instance | undefined> =>
+  (await sql.run<Instance & {}>(instanceText, [service, id]))[0];
+
 const summaryText = statement(
   `select s.name, r.definition::json->>'kind' as kind, s.host, s.active, s.desired, d.revision, d.state as deployment,
+     d.rollback_of::text as "rollbackOf", d.failures,
      (select count(*) from tuntas.service_instance i where i.service = s.name and i.state in ('starting', 'running'))::int as running,
      (select count(*) from tuntas.service_instance i where i.service = s.name and i.state = 'running' and i.health = 'healthy')::int as healthy,
      exists (select from tuntas.duty u join tuntas.process p on p.id = u.process_id where u.name = 'services@' || s.host and p.expires_at > tuntas.now()) as controlled

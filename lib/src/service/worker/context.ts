@@ -22,7 +22,7 @@ export interface ControllerOptions {
   readonly host: string;
   /** Where what instances print goes: a file each. */
   readonly outputs: string;
-  /** How often scaling rules are asked; 10 s by default. */
+  /** How often instances are measured and scaling rules asked; 10 s by default. */
   readonly scaleEveryMs?: number;
 }
 

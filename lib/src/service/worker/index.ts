@@ -12,7 +12,7 @@ import { dutyOf, insertDeployment } from "../store/services.ts";
 import { makeWrite, NotHolder, type ControllerOptions } from "./context.ts";
 import { makeInstances } from "./instances.ts";
 import { readProcesses } from "./processes.ts";
-import { makeScaler } from "./scaling.ts";
+import { askRule, makeMeter } from "./scaling.ts";
 
 export type { ControllerOptions } from "./context.ts";
 
@@ -34,10 +34,10 @@ export function startController(options: ControllerOptions): Controller {
   const duty = dutyOf(host);
   const write = makeWrite(options);
   const instances = makeInstances(options, write);
-  const scaler = makeScaler(backlogOf, instances.members);
+  const measure = makeMeter(instances.members);
   let heldAs: string | undefined;
   let closing = false;
-  let [scaledAtMs, forgottenAtMs] = [-Infinity, -Infinity];
+  let [measuredAtMs, forgottenAtMs] = [-Infinity, -Infinity];
   mkdirSync(options.outputs, { recursive: true });
 
   function lose(): void {
@@ -99,13 +99,27 @@ export function startController(options: ControllerOptions): Controller {
     for (const action of decide(view)) await carryOut(of, action);
   }
 
-  async function scale(of: store.Controlled, live: readonly Instance[]): Promise<void> {
+  /** Writes down what each instance takes, and answers it. */
+  async function takeMeasure(live: readonly Instance[]): Promise<store.Usage[]> {
+    const usages = measure(live.filter(({ state }) => state === "running").map(({ id }) => id));
+    if (usages.length > 0) await store.noteUsage(database, { duty, processId: processId() }, usages);
+    return usages;
+  }
+
+  async function scale(
+    of: store.Controlled,
+    live: readonly Instance[],
+    all: readonly store.Usage[],
+  ): Promise<void> {
     if (!of.active || of.host !== host) return;
-    const wanted = await scaler.wanted(of, live);
-    if (wanted === of.desired) return;
+    const usages = all.filter(({ id }) => live.some((instance) => instance.id === id));
+    const asked = await askRule(of, { instances: live, usages, backlogOf });
+    if (asked === undefined || asked.count === of.desired) return;
+    const { count, figure } = asked;
+    const detail = { from: of.desired, to: count, by: "the rule", figure: Math.round(figure) };
     await write(async (tx, tell) => {
-      if (await store.scaleService(tx, of.name, of.desired, wanted))
-        tell({ service: of.name, event: "scaled", detail: { from: of.desired, to: wanted, by: "the rule" } });
+      if (await store.scaleService(tx, of.name, of.desired, count))
+        tell({ service: of.name, event: "scaled", detail });
     });
   }
 
@@ -119,12 +133,13 @@ export function startController(options: ControllerOptions): Controller {
     for (const instance of all) if (await instances.tend(instance, table)) live.push(instance);
     // Read after what has ended was counted: what is decided below must know of it.
     const services = await store.readControlled(database, host);
-    const scales = !closing && isDue(scaledAtMs, scaleEveryMs);
-    if (scales) scaledAtMs = performance.now();
+    const measures = !closing && isDue(measuredAtMs, scaleEveryMs);
+    if (measures) measuredAtMs = performance.now();
+    const usages = measures ? await takeMeasure(live) : [];
     for (const of of services) {
       const own = live.filter(({ service }) => service === of.name);
       await runService(of, own);
-      if (scales) await scale(of, own);
+      if (measures) await scale(of, own, usages);
     }
     if (isDue(forgottenAtMs, forgetEveryMs)) {
       forgottenAtMs = performance.now();

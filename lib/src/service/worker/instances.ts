@@ -2,7 +2,9 @@
 // by SIGTERM and then SIGKILL, and missed when they end. What another controller has started is adopted.
 import type { ChildProcess } from "node:child_process";
 import { hostname } from "node:os";
+import { join } from "node:path";
 import type { Instance, Revision, StopReason } from "../contract.ts";
+import { forgetOutputs, outputOf, turnOutput } from "../output.ts";
 import { isFailure, newHealth, nextHealth, stopStep, type HealthState } from "../state.ts";
 import * as store from "../store/control.ts";
 import { findRevision } from "../store/services.ts";
@@ -85,6 +87,7 @@ export function makeInstances(options: ControllerOptions, write: Write): Instanc
       if (stopped) tell(eventOf(instance, "stopped", { stopReason: stopped.stopReason, exit }));
     });
     watched.delete(instance.id);
+    await forgetOutputs(join(outputs, instance.service), (id) => watched.has(id));
     return false;
   }
 
@@ -177,6 +180,7 @@ export function makeInstances(options: ControllerOptions, write: Write): Instanc
     if (instance.pid === null) return watched.has(instance.id) || ended(instance, "lost");
     const of = watched.get(instance.id) ?? (await adopt(instance));
     of.members = membersOf(instance, table);
+    turnOutput(outputOf(outputs, instance));
     const { child } = of;
     if (of.members.length === 0 && child?.exitCode === null && child.signalCode === null) return true;
     return instance.state === "stopping" ? tendStopping(instance, of) : tendRunning(instance, of);

@@ -1,6 +1,7 @@
 // From a revision to a command line and its environment.
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Instance, Revision } from "../contract.ts";
+import { outputOf } from "../output.ts";
 import type { Command } from "./processes.ts";
 
 /** What of the memory limit the heap of JavaScript may have; the rest is for code, stacks and buffers. */
@@ -24,9 +25,6 @@ export function environmentOf(definition: Revision, { id, service, revision, por
     ...(definition.portVariable !== null && { [definition.portVariable]: String(port) }),
   };
 }
-
-export const outputOf = (directory: string, { service, id }: Pick<Instance, "service" | "id">): string =>
-  join(directory, service, `${id}.log`);
 
 export const commandOf = (definition: Revision, instance: Instance, outputs: string): Command => ({
   words: wordsOf(definition),

@@ -1,10 +1,10 @@
 // Processes of this machine: started so that none runs before it is on record, and looked at together in one table.
 import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, readdirSync, readFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
-import { dirname } from "node:path";
 import type { Writable } from "node:stream";
 import { promisify } from "node:util";
+import { openOutput } from "../output.ts";
 
 export interface ProcessFacts {
   readonly pid: number;
@@ -39,29 +39,36 @@ function linuxFacts(pid: string): ProcessFacts | undefined {
   }
 }
 
+/** `[[dd-]hh:]mm:ss`, as POSIX has it; on macOS minutes without end and hundredths: `1029:33.44`. */
 const secondsOf = (time: string): number =>
   time
     .split(/[-:]/)
     .reduce((sum, part, index, all) => sum * (all.length === 4 && index === 1 ? 24 : 60) + Number(part), 0);
 
-async function otherFacts(): Promise<ProcessFacts[]> {
-  const columns = "pid=,pgid=,rss=,time=,stat=,lstart=";
-  const { stdout } = await promisify(execFile)("ps", ["-axo", columns], {
-    env: { ...process.env, LC_ALL: "C" },
-  });
-  return stdout.split("\n").flatMap((line) => {
-    const [pid, group, kilobytes, time, state, ...began] = line.trim().split(/\s+/);
+// An option each: on macOS and the BSDs, as POSIX allows, a header is the rest of its option, commas and all.
+const psColumns = ["pid", "pgid", "rss", "time", "stat", "lstart"].flatMap((name) => ["-o", `${name}=`]);
+
+/** What `ps` says of each process. */
+export const factsOfPs = (lines: string): ProcessFacts[] =>
+  lines.split("\n").flatMap((line) => {
+    const [pid, group, kibibytes, time, state, ...began] = line.trim().split(/\s+/);
     if (!pid || state?.startsWith("Z")) return [];
-    const [memoryBytes, cpuSeconds] = [Number(kilobytes) * 1024, secondsOf(time ?? "0")];
+    const [memoryBytes, cpuSeconds] = [Number(kibibytes) * 1024, secondsOf(time ?? "0")];
     return { pid: Number(pid), group: Number(group), memoryBytes, cpuSeconds, identity: began.join(" ") };
   });
+
+/** Where there is no /proc. */
+export async function readByPs(): Promise<ProcessFacts[]> {
+  const env = { ...process.env, LC_ALL: "C" };
+  const { stdout } = await promisify(execFile)("ps", ["-A", ...psColumns], { env, maxBuffer: 64 << 20 });
+  return factsOfPs(stdout);
 }
 
 export async function readProcesses(): Promise<ProcessTable> {
   const all =
     process.platform === "linux"
       ? readdirSync("/proc").flatMap((name) => (/^\d/.test(name) ? (linuxFacts(name) ?? []) : []))
-      : await otherFacts();
+      : await readByPs();
   const table = new Map<number, ProcessFacts[]>();
   for (const facts of all) table.set(facts.group, [...(table.get(facts.group) ?? []), facts]);
   return table;
@@ -101,8 +108,7 @@ export async function startHeld({
   environment,
   output,
 }: Command): Promise<Held | undefined> {
-  mkdirSync(dirname(output), { recursive: true });
-  const file = openSync(output, "a");
+  const file = openOutput(output);
   try {
     const child = spawn("/bin/sh", ["-c", gate, "tuntas-instance", ...words], {
       cwd: directory,

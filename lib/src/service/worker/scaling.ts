@@ -1,7 +1,7 @@
-// What scaling rules are asked with: the messages that wait, or what the instances take of their CPU limit.
+// What instances take, and what scaling rules are asked with: the messages that wait, or the share of the CPU limit.
 import type { Instance } from "../contract.ts";
 import { scaledCount } from "../state.ts";
-import type { Controlled } from "../store/control.ts";
+import type { Controlled, Usage } from "../store/control.ts";
 import type { ProcessFacts } from "./processes.ts";
 
 const unitsPerProcessor = 1024;
@@ -11,43 +11,58 @@ interface CpuMark {
   readonly atMs: number;
 }
 
-export interface Scaler {
-  /** How many there are to be. */
-  wanted(of: Controlled, instances: readonly Instance[]): Promise<number>;
+const sum = (members: readonly ProcessFacts[], of: "memoryBytes" | "cpuSeconds"): number =>
+  members.reduce((total, member) => total + member[of], 0);
+
+/** Measures instances; CPU needs two looks. */
+export function makeMeter(membersOf: (id: string) => readonly ProcessFacts[]) {
+  let marks = new Map<string, CpuMark>();
+
+  return (ids: readonly string[]): Usage[] => {
+    const before = marks;
+    marks = new Map();
+    return ids.map((id) => {
+      const members = membersOf(id);
+      const now = { seconds: sum(members, "cpuSeconds"), atMs: performance.now() };
+      const then = before.get(id);
+      marks.set(id, now);
+      const processors = then && ((now.seconds - then.seconds) * 1000) / (now.atMs - then.atMs);
+      return {
+        id,
+        memoryBytes: sum(members, "memoryBytes"),
+        cpuUnits: processors === undefined ? null : Math.max(0, Math.round(processors * unitsPerProcessor)),
+      };
+    });
+  };
 }
 
-export function makeScaler(
-  backlogOf: (queue: string) => Promise<number>,
-  members: (id: string) => readonly ProcessFacts[],
-): Scaler {
-  const marks = new Map<string, CpuMark>();
+/** Percent of their CPU limit, on average; undefined while none was measured. */
+export function averageCpu(limit: number, usages: readonly Pick<Usage, "cpuUnits">[]): number | undefined {
+  const known = usages.flatMap(({ cpuUnits }) => cpuUnits ?? []);
+  return known.length === 0
+    ? undefined
+    : (known.reduce((total, units) => total + units, 0) / known.length / limit) * 100;
+}
 
-  /** Percent of its limit since it was asked before; undefined the first time. */
-  function cpuPercent(id: string, limit: number): number | undefined {
-    const seconds = members(id).reduce((sum, member) => sum + member.cpuSeconds, 0);
-    const [before, now] = [marks.get(id), { seconds, atMs: performance.now() }];
-    marks.set(id, now);
-    if (!before) return undefined;
-    const processors = ((now.seconds - before.seconds) * 1000) / (now.atMs - before.atMs);
-    return (processors / (limit / unitsPerProcessor)) * 100;
-  }
+interface Asked {
+  readonly instances: readonly Instance[];
+  /** What these instances take. */
+  readonly usages: readonly Usage[];
+  readonly backlogOf: (queue: string) => Promise<number>;
+}
 
-  function averageCpu({ definition }: Controlled, instances: readonly Instance[]): number | undefined {
-    const all = instances.flatMap(({ id }) => cpuPercent(id, definition.cpu.limit) ?? []);
-    return all.length === 0 ? undefined : all.reduce((sum, each) => sum + each, 0) / all.length;
-  }
-
+/** How many there are to be, and the figure that says so; undefined while there is none. */
+export async function askRule(of: Controlled, { instances, usages, backlogOf }: Asked) {
+  const { desired, nowMs, scaledAtMs, deployment, definition } = of;
+  const { scaling, cpu } = definition;
+  const { target } = scaling;
+  if (target === null) return undefined;
+  const figure = "queue" in target ? await backlogOf(target.queue) : averageCpu(cpu.limit, usages);
+  if (figure === undefined) return undefined;
+  const running = instances.filter(({ state }) => state === "running").length;
+  const deploying = deployment.state === "in_progress";
   return {
-    async wanted(of, instances) {
-      const { desired, nowMs, scaledAtMs, deployment } = of;
-      const { scaling } = of.definition;
-      const { target } = scaling;
-      const running = instances.filter(({ state }) => state === "running");
-      const figure =
-        target && "queue" in target ? await backlogOf(target.queue) : target ? averageCpu(of, running) : 0;
-      if (figure === undefined) return desired;
-      const deploying = deployment.state === "in_progress";
-      return scaledCount(scaling, { nowMs, desired, running: running.length, figure, scaledAtMs, deploying });
-    },
+    figure,
+    count: scaledCount(scaling, { nowMs, desired, running, figure, scaledAtMs, deploying }),
   };
 }

@@ -1,0 +1,67 @@
+// What instances print, with real processes that print into the files that are turned under them.
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { forgetOutputs, outputsKept, readOutput, staleOutputs, turnOutput } from "./output.ts";
+import { startHeld } from "./worker/processes.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tuntas-output-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("a process goes on printing while its file is turned: the disk that it takes is bounded, and its end is whole", async () => {
+  const output = join(folder, "web", "1.log");
+  const [lines, bytesMax] = [120_000, 100_000];
+  const script = `for (let n = 0; n < ${lines}; n++) require("fs").writeSync(1, "line " + n + "\\n")`;
+  const words = [process.execPath, "-e", script];
+  const held = await startHeld({ words, directory: folder, environment: process.env, output });
+  const ended = once(held!.child, "exit");
+  held!.release();
+  let [turns, running] = [0, true];
+  void ended.then(() => (running = false));
+  while (running) {
+    const before = statSync(output).size;
+    turnOutput(output, bytesMax);
+    if (before > bytesMax) {
+      turns++;
+      expect(statSync(`${output}.1`).size).toBeLessThanOrEqual(2 * bytesMax + (1 << 20));
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(turns).toBeGreaterThan(2);
+  const [earlier, latest] = [`${output}.1`, output].map((path) => readFileSync(path, "utf8"));
+  const numbers = `${earlier}${latest}`.match(/^line (\d+)$/gm)!.map((line) => Number(line.slice(5)));
+  expect(numbers.slice(1).every((number, index) => number > numbers[index]!)).toBe(true);
+  expect(numbers.at(-1)).toBe(lines - 1);
+  expect(readdirSync(join(folder, "web"))).toEqual(["1.log", "1.log.1"]);
+});
+
+test("the last that was printed is read in whole lines, over both files", async () => {
+  const path = join(folder, "2.log");
+  expect(await readOutput(path, 100)).toEqual({ status: "missing", path });
+  writeFileSync(path, "three\nfour\n");
+  expect(await readOutput(path, 100)).toEqual({ status: "read", text: "three\nfour\n", more: false });
+  writeFileSync(`${path}.1`, "one\ntwo\n");
+  expect(await readOutput(path, 100)).toEqual({
+    status: "read",
+    text: "one\ntwo\nthree\nfour\n",
+    more: false,
+  });
+  expect(await readOutput(path, 17)).toEqual({ status: "read", text: "two\nthree\nfour\n", more: true });
+  expect(await readOutput(path, 8)).toEqual({ status: "read", text: "four\n", more: true });
+  writeFileSync(path, "x".repeat(50));
+  expect(await readOutput(path, 20)).toEqual({ status: "read", text: "x".repeat(20), more: true });
+});
+
+test("of instances that ended the newest keep what they printed; those that live always do", async () => {
+  const ids = Array.from({ length: outputsKept + 3 }, (_, index) => 95 + index);
+  const names = ["notes.txt", ...ids.flatMap((id) => [`${id}.log`, `${id}.log.1`])];
+  const isLive = (id: string) => id === "95";
+  expect(staleOutputs(names, isLive)).toEqual(["97.log", "97.log.1", "96.log", "96.log.1"]);
+  const service = mkdtempSync(join(folder, "many-"));
+  for (const name of names) writeFileSync(join(service, name), "");
+  await forgetOutputs(service, isLive);
+  expect(readdirSync(service)).toHaveLength(names.length - 4);
+  await forgetOutputs(join(folder, "nothing"), isLive);
+});

@@ -112,7 +112,7 @@ test("a service is deployed, fails and is rolled back, scaled and stopped, and i
     home.run(["service", "list"]),
     fetch(url).then((response) => response.text()),
   ]);
-  expect(shown.stdout).toMatch(/stopped \(status 4\): it ended by itself/);
+  expect(shown.stdout).toMatch(/stopped, status 4: it ended by itself/);
   expect(tooMany.stderr).toMatch(/expected 1 to 3 instances/);
   expect(unclear.status).toBe(2);
   expect(listed.stdout).toMatch(new RegExp(`hello-api +rest +1 +1 +1 +1 +completed +${hostname()}`));

@@ -135,13 +135,13 @@ export function makeServices({ database, waker, announce }: ServicesOptions): Se
   async function describe(name: string): Promise<ServiceReport> {
     const [summary] = await store.listServices(database, name);
     if (!summary) throw missing(name);
-    const [definition, revisions, deployments, instances] = await Promise.all([
-      store.findRevision(database, name, summary.revision),
-      store.listRevisions(database, name),
+    const [revisions, deployments, instances] = await Promise.all([
+      store.listRevisions(database, name, summary.revision),
       store.listDeployments(database, name),
       store.listInstances(database, name),
     ]);
-    return { ...summary, definition: definition!, revisions, deployments, instances };
+    const { definition } = revisions.find(({ revision }) => revision === summary.revision)!;
+    return { ...summary, definition, revisions, deployments, instances };
   }
 
   const services: Services = {
@@ -240,8 +240,7 @@ export function makeServices({ database, waker, announce }: ServicesOptions): Se
 
     async output(name, id, { outputs = outputsDefault(), bytesMax = 64 << 10 } = {}) {
       const instance = await store.findInstance(database, name, id);
-      if (!instance)
-        throw serviceErrors.error("TUNTAS_SERVICE_INSTANCE", `${name} has no instance ${id}`);
+      if (!instance) throw serviceErrors.error("TUNTAS_SERVICE_INSTANCE", `${name} has no instance ${id}`);
       return readOutput(resolve(outputOf(outputs, instance)), bytesMax);
     },
 

@@ -14,6 +14,8 @@ export { service } from "./declaration.ts";
 export { openFront, type Front, type FrontOptions } from "./front/index.ts";
 export { outputsDefault, type Output } from "./output.ts";
 export { serviceSignals } from "./signals.ts";
+export { averageCpu } from "./state.ts";
+export { ruleText, stopText } from "./words.ts";
 export type { LogFilter } from "./store/events.ts";
 export type { Controller } from "./worker/index.ts";
 

@@ -15,7 +15,7 @@ const server = createServer((request, response) => {
   const status = request.url === "/readyz" && !ready ? 503 : 200;
   response.writeHead(status).end(JSON.stringify({ version: VERSION, pid: process.pid }));
 });
-server.listen(Number(PORT ?? 0), "127.0.0.1", () => console.log(`listens on ${PORT}`));
+server.listen(Number(PORT ?? 0), "127.0.0.1", () => process.stdout.write(`listens on ${PORT}\n`));
 
 process.on("SIGTERM", () => {
   if (MISBEHAVIOUR === "hangs") return;

@@ -1,7 +1,16 @@
 // What instances print: a file each, appended to by the instance itself. A file that has grown too long is turned: its end
 // becomes the earlier file and it begins anew, under the instance's own descriptor, which appends and so needs to know
 // nothing of it. Of instances that ended, the last few files are kept.
-import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { open, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Instance } from "./contract.ts";
@@ -28,7 +37,7 @@ const chunkBytes = 1 << 20;
 /** Writes what is in the one from there on into the other, until there is no more of it, or of `bytes`. */
 function pour(from: number, into: number, start: number, bytes: number): void {
   const chunk = Buffer.alloc(chunkBytes);
-  for (let poured = 0; poured < bytes; ) {
+  for (let poured = 0; poured < bytes;) {
     const read = readSync(from, chunk, 0, chunkBytes, start + poured);
     if (read === 0) return;
     writeSync(into, chunk, 0, read);

@@ -186,6 +186,17 @@ export function stopStep(
   return nowMs - of.terminatedAtMs >= stopTimeoutMs ? "kill" : "wait";
 }
 
+/** Percent of their CPU limit, on average; undefined while none was measured. */
+export function averageCpu(
+  limit: number,
+  usages: readonly { readonly cpuUnits: number | null }[],
+): number | undefined {
+  const known = usages.flatMap(({ cpuUnits }) => cpuUnits ?? []);
+  return known.length === 0
+    ? undefined
+    : (known.reduce((total, units) => total + units, 0) / known.length / limit) * 100;
+}
+
 export interface Measured {
   readonly nowMs: number;
   readonly desired: number;

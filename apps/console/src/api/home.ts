@@ -11,6 +11,7 @@ export type DecisionKind =
   | "operation"
   | "outbox"
   | "queue"
+  | "service"
   | "undeclared";
 
 /** One line of "needs a decision": what, whose, how old, and the one next act. */

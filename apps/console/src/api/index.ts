@@ -11,6 +11,7 @@ import type { QueueActs, QueueReads } from "./queues.ts";
 import type { RecordReads } from "./record.ts";
 import type { SafetyActs, SafetyReads } from "./safety.ts";
 import type { SeriesReads } from "./series.ts";
+import type { ServiceActs, ServiceReads } from "./services.ts";
 import type { TryActs, TryReads } from "./tries.ts";
 import type { WorkflowActs, WorkflowReads } from "./workflows.ts";
 
@@ -25,6 +26,7 @@ export type * from "./queues.ts";
 export type * from "./record.ts";
 export type * from "./safety.ts";
 export type * from "./series.ts";
+export type * from "./services.ts";
 export type * from "./session.ts";
 export type * from "./tries.ts";
 export type * from "./workflows.ts";
@@ -40,6 +42,7 @@ export interface Reads
     SafetyReads,
     RecordReads,
     SeriesReads,
+    ServiceReads,
     TryReads,
     WorkflowReads {
   home: { query: None; answer: HomeView };
@@ -53,6 +56,7 @@ export interface Acts
     QueueActs,
     DeadLetterActs,
     SafetyActs,
+    ServiceActs,
     TryActs,
     WorkflowActs {}
 

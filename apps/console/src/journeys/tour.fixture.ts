@@ -103,6 +103,34 @@ export const pagesOfShop: readonly Place[] = [
       await page.getByLabel("Answer").getByText("ACCEPTED").waitFor();
     },
   },
+  { name: "services", address: "/services", shows: "price-feed" },
+  {
+    name: "service",
+    address: "/services/storefront",
+    shows: "Why it stopped",
+    act: (page) => page.getByLabel("Memory of instance").first().waitFor({ state: "attached" }),
+  },
+  {
+    name: "service history",
+    address: "/services/storefront?view=history",
+    shows: "2026.11.4",
+    async act(page) {
+      await page.getByRole("table", { name: "Deployments" }).getByText("failed", { exact: true }).click();
+      await page.getByText("Batch 1").waitFor();
+    },
+  },
+  {
+    name: "instance",
+    address: "/services/storefront",
+    shows: "Why it stopped",
+    async act(page) {
+      await page
+        .getByRole("row", { name: /status 3/ })
+        .first()
+        .click();
+      await page.getByLabel("What it printed").waitFor();
+    },
+  },
   { name: "processes", address: "/processes", shows: "Last heartbeat" },
   { name: "panels", address: "/processes?view=panels", shows: "Failures by type" },
   { name: "audit", address: "/audit", shows: "queue.pause" },

@@ -16,6 +16,7 @@ export type ConsolePlatform = Pick<
   | "operations"
   | "queues"
   | "series"
+  | "services"
   | "targets"
   | "waker"
   | "workflows"

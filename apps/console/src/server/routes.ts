@@ -15,6 +15,7 @@ import { queueActs, queueReads } from "./rooms/queues.ts";
 import { recordReads } from "./rooms/record.ts";
 import { safetyActs, safetyReads } from "./rooms/safety.ts";
 import { seriesReads } from "./rooms/series.ts";
+import { serviceActs, serviceReads } from "./rooms/services.ts";
 import { tryActs, tryReads } from "./rooms/tries.ts";
 import { workflowActs, workflowReads } from "./rooms/workflows.ts";
 
@@ -39,6 +40,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...safetyReads(needs),
     ...recordReads(needs),
     ...seriesReads(needs),
+    ...serviceReads(needs),
     ...answerReads(needs),
     ...panelReads(needs),
     ...workflowReads(needs),
@@ -51,6 +53,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...queueActs(needs),
     ...deadLetterActs(needs),
     ...safetyActs(needs),
+    ...serviceActs(needs),
     ...alarmActs(needs),
     ...approvalActs(needs),
     ...operationActs(needs),

@@ -87,13 +87,18 @@ export async function findRevision(
 
 const revisionsText = statement(
   `select revision, ${ms("registered_at")} as "registeredAtMs", definition from tuntas.service_revision where service = $1
-   order by revision desc limit 20`,
+     and (revision = $2 or revision > (select max(revision) from tuntas.service_revision where service = $1) - 20) order by revision desc`,
 );
 
-/** The newest first. */
-export async function listRevisions(sql: Runner, service: string): Promise<NumberedRevision[]> {
+/** The last twenty and the current one, the newest first. */
+export async function listRevisions(
+  sql: Runner,
+  service: string,
+  current: number,
+): Promise<NumberedRevision[]> {
   const rows = await sql.run<Omit<NumberedRevision, "definition"> & { definition: string }>(revisionsText, [
     service,
+    current,
   ]);
   return rows.map(({ definition, ...row }) => ({ ...row, definition: JSON.parse(definition) as Revision }));
 }

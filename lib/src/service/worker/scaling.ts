@@ -1,6 +1,6 @@
 // What instances take, and what scaling rules are asked with: the messages that wait, or the share of the CPU limit.
 import type { Instance } from "../contract.ts";
-import { scaledCount } from "../state.ts";
+import { averageCpu, scaledCount } from "../state.ts";
 import type { Controlled, Usage } from "../store/control.ts";
 import type { ProcessFacts } from "./processes.ts";
 
@@ -34,14 +34,6 @@ export function makeMeter(membersOf: (id: string) => readonly ProcessFacts[]) {
       };
     });
   };
-}
-
-/** Percent of their CPU limit, on average; undefined while none was measured. */
-export function averageCpu(limit: number, usages: readonly Pick<Usage, "cpuUnits">[]): number | undefined {
-  const known = usages.flatMap(({ cpuUnits }) => cpuUnits ?? []);
-  return known.length === 0
-    ? undefined
-    : (known.reduce((total, units) => total + units, 0) / known.length / limit) * 100;
 }
 
 interface Asked {

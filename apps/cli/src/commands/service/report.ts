@@ -1,37 +1,15 @@
 // A service and its log, for a person.
-import type { Instance, Revision, ServiceEvent, ServiceReport } from "tuntas/service";
+import { ruleText, stopText, type Instance, type ServiceEvent, type ServiceReport } from "tuntas/service";
 import type { Answer } from "../../command.ts";
 import { bold, facts, instant, table, type Cell } from "../../render.ts";
 
-const scalingOf = ({ scaling: { min, max, target } }: Revision): string => {
-  if (target === null) return `fixed at ${min}`;
-  const rule =
-    "queue" in target
-      ? `${target.backlogPerInstance} messages of ${target.queue} each`
-      : `${target.cpuPercent} % of the CPU limit`;
-  return `${min} to ${max}, by ${rule}`;
-};
-
-const whyStopped: Readonly<Record<string, string>> = {
-  exited: "it ended by itself; read what it printed",
-  unhealthy: "its health check failed; read what it printed",
-  memory: "it exceeded its memory limit",
-  start_failed: "the system could not start it",
-  deployment: "another revision took its place",
-  scale_in: "fewer were to run",
-  person: "a person stopped it",
-  controller: "the controller of its machine ended",
-  lost: "it had ended while nobody ran the services of its machine",
-  moved: "its service runs on another machine now",
-};
-
-const exitOf = ({ exit }: Instance): string =>
-  exit === null ? "" : ` (${/^\d/.test(exit) ? `status ${exit}` : exit})`;
-
 const standingOf = (instance: Instance): Cell =>
   instance.state === "stopped"
-    ? `stopped${exitOf(instance)}: ${whyStopped[instance.stopReason ?? ""] ?? "it is not known why"}`
+    ? `stopped, ${stopText(instance) ?? "it is not known why"}`
     : `${instance.state}, ${instance.health}`;
+
+const mebibytes = (bytes: number | null): Cell =>
+  bytes === null ? null : `${Math.round(bytes / 2 ** 20)} MiB`;
 
 export function describeService(report: ServiceReport): string {
   const { name, kind, host, controlled, desired, healthy, active, revision, deployment, definition } = report;
@@ -41,7 +19,7 @@ export function describeService(report: ServiceReport): string {
     revision: definition.version === null ? revision : `${revision} (${definition.version})`,
     deployment,
     instances: active ? `${healthy} healthy of ${desired}` : "stopped by a person",
-    scaling: scalingOf(definition),
+    scaling: ruleText(definition.scaling),
     cpu: `${definition.cpu.request} to ${definition.cpu.limit} units`,
     memory: `${definition.memory.request} to ${definition.memory.limit} MiB`,
     "stop timeout": `${definition.stopTimeoutMs / 1000} s`,
@@ -52,6 +30,8 @@ export function describeService(report: ServiceReport): string {
     revision: (each) => each.revision,
     port: ({ port }) => port,
     pid: ({ pid }) => pid,
+    memory: ({ memoryBytes }) => mebibytes(memoryBytes),
+    cpu: ({ cpuUnits }) => cpuUnits,
     started: ({ startedAtMs }) => instant(startedAtMs),
     standing: standingOf,
   });

@@ -11,6 +11,7 @@ import { discrepancies, effects } from "../decisions/effects.ts";
 import { operations } from "../decisions/operations.ts";
 import { outbox } from "../decisions/outbox.ts";
 import { queues, undeclared } from "../decisions/queues.ts";
+import { services } from "../decisions/services.ts";
 import type { Needs, ReadsOf } from "../needs.ts";
 
 const looks: readonly Look[] = [
@@ -21,6 +22,7 @@ const looks: readonly Look[] = [
   outbox,
   deadLetters,
   executions,
+  services,
   queues,
   discrepancies,
   undeclared,

@@ -51,6 +51,14 @@ export const navigation: readonly NavigationEntry[] = [
     view: lazy(() => import("./workflows/index.tsx")),
   },
   {
+    path: "/services",
+    title: "Services",
+    group: "Work",
+    icon: "service",
+    key: "s",
+    view: lazy(() => import("./services/index.tsx")),
+  },
+  {
     path: "/processes",
     title: "Processes",
     group: "Work",
@@ -127,6 +135,7 @@ export const navigation: readonly NavigationEntry[] = [
 /** What one gets to from another page. */
 const further: readonly PageEntry[] = [
   { path: "/queues/:name", title: "Queue", view: lazy(() => import("./queues/queue.tsx")) },
+  { path: "/services/:name", title: "Service", view: lazy(() => import("./services/service.tsx")) },
   {
     path: "/workflows/run/:arn",
     title: "Execution",

@@ -1,4 +1,4 @@
-// Everything by its name: pages, queues, a message by its id.
+// Everything by its name: pages, queues, services, a message by its id.
 import { useState, type KeyboardEvent } from "react";
 import { useLocation } from "wouter";
 import { useRead } from "../api/hooks.ts";
@@ -15,6 +15,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function useChoices(search: string): readonly Choice[] {
   const queues = useRead("queues", { search: search.trim() }, { everyMs: false });
+  const services = useRead("services", {}, { everyMs: false });
   const needle = search.trim().toLowerCase();
   const byPage = navigation
     .filter(({ title }) => title.toLowerCase().includes(needle))
@@ -24,10 +25,14 @@ function useChoices(search: string): readonly Choice[] {
     where: "Queue",
     href: `/queues/${encodeURIComponent(name)}`,
   }));
+  const byService = (services.data?.value ?? [])
+    .filter(({ name }) => name.toLowerCase().includes(needle))
+    .slice(0, 20)
+    .map(({ name }) => ({ text: name, where: "Service", href: `/services/${encodeURIComponent(name)}` }));
   const byId = uuid.test(needle)
     ? [{ text: needle, where: "Message", href: `/queues?message=${needle}` }]
     : [];
-  return [...byId, ...byPage, ...byQueue];
+  return [...byId, ...byPage, ...byQueue, ...byService];
 }
 
 export function Palette({ onClose }: { readonly onClose: () => void }) {
@@ -56,8 +61,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         aria-expanded="true"
         aria-controls="choices"
         aria-activedescendant={choices[current] && `choice-${current}`}
-        aria-label="Go to a page, a queue or a message id"
-        placeholder="Go to a page, a queue or a message id"
+        aria-label="Go to a page, a queue, a service or a message id"
+        placeholder="Go to a page, a queue, a service or a message id"
         value={search}
         autoFocus
         onChange={(event) => {

@@ -7,7 +7,6 @@ import { Owner, Runbook } from "../../furniture/owner.tsx";
 import { Panel } from "../../furniture/panel.tsx";
 import { Instant } from "../../furniture/time.tsx";
 import { AlarmBadge } from "./alarm-badge.tsx";
-import "./alarms.css";
 
 interface AlarmProps {
   readonly alarm: AlarmReport;

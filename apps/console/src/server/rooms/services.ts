@@ -1,0 +1,137 @@
+// Services: what is to run, what does, and what people do about it, as JSON.
+import { demand, type Who } from "tuntas/access";
+import {
+  averageCpu,
+  ruleText,
+  stopText,
+  type Act as Doing,
+  type BatchInstance,
+  type DeploymentReport,
+  type Instance,
+  type NumberedRevision,
+  type ServiceReport,
+} from "tuntas/service";
+import type {
+  DeploymentView,
+  InstanceView,
+  RevisionView,
+  ServiceActs,
+  ServiceReads,
+} from "../../api/index.ts";
+import { consoleErrors } from "../../contract.ts";
+import { changesBetween } from "../changes.ts";
+import type { Fields } from "../fields.ts";
+import type { ActsOf, Needs, ReadsOf } from "../needs.ts";
+
+const eventsMax = 200;
+const scaledMax = 5;
+const revisionMax = 1_000_000;
+const instancesMax = 1000;
+
+/** The number of an instance or a deployment. Errors: TUNTAS_CONSOLE_REQUEST. */
+function idOf(fields: Fields): string {
+  const id = fields.text("id");
+  if (/^[1-9]\d{0,17}$/.test(id)) return id;
+  throw consoleErrors.error("TUNTAS_CONSOLE_REQUEST", "id: expected a number");
+}
+
+function revisionView(of: NumberedRevision, before: NumberedRevision | undefined): RevisionView {
+  const { environment: _, ...definition } = of.definition;
+  return { ...of, definition, changes: before ? changesBetween(before.definition, of.definition) : [] };
+}
+
+const instanceView = (of: Instance): InstanceView => ({ ...of, ended: stopText(of) ?? null });
+
+const batchInstanceView = (of: BatchInstance) => ({
+  ...of,
+  ended: stopText({ ...of, exit: null }) ?? null,
+});
+
+const deploymentView = ({ batches, ...deployment }: DeploymentReport): DeploymentView => ({
+  ...deployment,
+  batches: batches.map(({ instances, ...batch }) => ({
+    ...batch,
+    instances: instances.map(batchInstanceView),
+  })),
+});
+
+/** What the scaling rule would be asked with now. */
+async function figureOf({ platform: { queues } }: Needs, report: ServiceReport): Promise<number | null> {
+  const { scaling, cpu } = report.definition;
+  const { target } = scaling;
+  if (target === null) return null;
+  if (!("queue" in target)) return averageCpu(cpu.limit, report.instances) ?? null;
+  const depths = await queues.observer.depths();
+  return depths.find(({ name }) => name === target.queue)?.ready ?? 0;
+}
+
+export function serviceReads(needs: Needs): ReadsOf<keyof ServiceReads> {
+  const { services } = needs.platform;
+  return {
+    services: () => services.list(),
+    async service(query) {
+      const name = query.text("service");
+      const report = await services.describe(name);
+      const [rollout, scaled, figure] = await Promise.all([
+        services.deployment(name, report.deployments[0]!.id),
+        services.log(name, { event: "scaled", limit: scaledMax }),
+        figureOf(needs, report),
+      ]);
+      const { definition, revisions: known, instances, ...rest } = report;
+      const revisions = known.map((each, index) => revisionView(each, known[index + 1]));
+      const current = revisions.find(({ revision }) => revision === report.revision)!;
+      return {
+        ...rest,
+        current,
+        revisions,
+        instances: instances.map(instanceView),
+        rollout: deploymentView(rollout),
+        rule: ruleText(definition.scaling),
+        scaled: scaled.toReversed(),
+        figure,
+      };
+    },
+    "service.deployment": async (query) =>
+      deploymentView(await services.deployment(query.text("service"), idOf(query))),
+    "service.log": async (query) => ({
+      items: (await services.log(query.text("service"), { limit: eventsMax })).toReversed(),
+    }),
+    async "service.output"(query, who) {
+      demand(who, "service.output");
+      return services.output(query.text("service"), idOf(query));
+    },
+  };
+}
+
+/** A whole number that must be there. Errors: TUNTAS_CONSOLE_REQUEST. */
+function wholeOf(body: Fields, name: string, range: { min: number; max: number }): number {
+  const value = body.integer(name, range);
+  if (value !== undefined) return value;
+  throw consoleErrors.error("TUNTAS_CONSOLE_REQUEST", `${name}: expected a number`);
+}
+
+const told = ({ desired, controlled }: ServiceReport) => ({ desired, controlled });
+
+export function serviceActs({ platform: { services } }: Needs): ActsOf<keyof ServiceActs> {
+  const act = <T>(work: (name: string, by: Doing, body: Fields) => Promise<T>) => ({
+    may: "service.deploy" as const,
+    run: (body: Fields, { name: actor }: Who) =>
+      work(body.text("service"), { actor, reason: body.text("reason") }, body),
+  });
+  return {
+    "service.deploy": act((name, by, body) =>
+      services.redeploy(name, wholeOf(body, "revision", { min: 1, max: revisionMax }), {
+        ...by,
+        force: body.flag("force"),
+      }),
+    ),
+    "service.rollback": act((name, by) => services.rollback(name, by)),
+    "service.scale": act(async (name, by, body) =>
+      told(await services.scale(name, wholeOf(body, "count", { min: 0, max: instancesMax }), by)),
+    ),
+    "service.stop": act(async (name, by) => told(await services.stop(name, by))),
+    "service.stop-instance": act(async (name, by, body) =>
+      told(await services.stopInstance(name, idOf(body), by)),
+    ),
+  };
+}

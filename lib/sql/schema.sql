@@ -914,6 +914,7 @@ create table tuntas.service_deployment (
   reason text,
   started_at timestamp with time zone not null,
   ended_at timestamp with time zone,
+  steady_at timestamp with time zone,
   constraint service_deployment_pkey PRIMARY KEY (id),
   constraint service_deployment_service_fkey FOREIGN KEY (service) REFERENCES tuntas.service(name) ON DELETE CASCADE,
   constraint service_deployment_state_check CHECK ((state = ANY (ARRAY['in_progress'::text, 'completed'::text, 'failed'::text, 'superseded'::text])))

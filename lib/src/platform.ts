@@ -313,6 +313,11 @@ function startServants({ database, targets, waker, log, processId, queues, workf
   };
 }
 
+const servicesOf = (
+  { database, waker, notifier }: Pick<Parts, "database" | "waker" | "notifier">,
+  alarms: Alarms,
+): Services => makeServices({ database, waker, alarms, announce: () => notifier.notify("service", "") });
+
 /** Opens the database (embedded unless a URL is given), brings the schema up to date, and joins the other processes. */
 export async function openPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const log = options.log ?? makeLog();
@@ -366,7 +371,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     waker,
     targets,
     ledger,
-    services: makeServices({ database, waker, announce: () => notifier.notify("service", "") }),
+    services: servicesOf({ database, waker, notifier }, watch.alarms),
     operations: servants.operations,
     access: makeAccess({ database, installationSecret: process.env.TUNTAS_ACCESS_SECRET }),
     series: watch.series,

@@ -10,12 +10,13 @@ import type {
   AlarmChange,
   AlarmDefinition,
   AlarmReport,
+  AlarmStanding,
   Check,
   CheckedCheck,
   RunbookReport,
 } from "./contract.ts";
 import { alarmErrors } from "./contract.ts";
-import { allDefinitions, type Responsible } from "./evaluator.ts";
+import { allDefinitions, lookBackMsOf, type Responsible } from "./evaluator.ts";
 import { announcementsOf, commandKind, commandTargets } from "./notify.ts";
 import { backlogChecks, suggestForBacklog } from "./runbook.ts";
 import { shippedAlarms } from "./shipped.ts";
@@ -25,6 +26,8 @@ import { subjectLabels, subjectText } from "./subject.ts";
 export interface Alarms {
   /** Every alarm with each thing that it watches: those in alarm first. */
   list(): Promise<AlarmReport[]>;
+  /** How those of these that there are stand; one that nobody has declared is left out. */
+  standing(names: readonly string[]): Promise<AlarmStanding[]>;
   /** Errors: TUNTAS_ALARM_UNKNOWN. */
   definition(name: string): Promise<AlarmDefinition>;
   /** Latest first. */
@@ -156,6 +159,16 @@ export function makeAlarms({ database, series, targets, ownerOf }: AlarmsOptions
       const reports: AlarmReport[] = [];
       for (const each of definitions) reports.push(...(await reportsOf(each, states)));
       return reports.toSorted((a, b) => rank[a.state] - rank[b.state]);
+    },
+    async standing(names) {
+      const [definitions, states] = await Promise.all([allDefinitions(database), store.readStates(database)]);
+      return definitions
+        .filter(({ name }) => names.includes(name))
+        .map((of) => ({
+          name: of.name,
+          windowMs: lookBackMsOf(of),
+          firing: states.filter(({ name, state }) => name === of.name && state === "ALARM"),
+        }));
     },
     history: ({ name, subject, limit = 100 } = {}) => store.readHistory(database, name, subject, limit),
     async runbook(name, subject) {

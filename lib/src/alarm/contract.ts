@@ -86,6 +86,15 @@ export interface AlarmReport {
   readonly source: "declared" | "shipped";
 }
 
+/** What whoever is tied to an alarm needs to know of it. */
+export interface AlarmStanding {
+  readonly name: string;
+  /** So long after something goes wrong it has gone off. */
+  readonly windowMs: number;
+  /** Those of the things that it watches which are in alarm. */
+  readonly firing: readonly { readonly subject: string; readonly sinceMs: number; readonly reason: string }[];
+}
+
 export interface AlarmChange {
   readonly name: string;
   readonly subject: string;

@@ -51,6 +51,10 @@ export const periodMsOf = ({ options }: AlarmDefinition): number => toMs(options
 /** What other processes counted comes up to this late. */
 const lateMs = 10_000;
 
+/** Its periods, and until their figures are there and looked at. */
+export const lookBackMsOf = (definition: AlarmDefinition): number =>
+  definition.options.of[1] * periodMsOf(definition) + 2 * lateMs;
+
 /** The last whole periods of which everything is known. */
 function windowOf(definition: AlarmDefinition, nowMs: number): Window {
   const periodMs = periodMsOf(definition);

@@ -502,6 +502,8 @@ test("every rule has a smell here, or a test of its own", () => {
     "service-without-scaling",
     "service-without-health-check",
     "service-without-breaker",
+    "service-without-alarms",
+    "service-alarm-unknown",
   ]);
   expect(Object.keys(rules).filter((rule) => !tested.has(rule as RuleId))).toEqual([]);
 });
@@ -606,7 +608,16 @@ const changed = (change: object) => ({
   containerDefinitions: [{ ...sound.containerDefinitions[0], ...change }],
 });
 const target = { ScalableDimension: "ecs:service:DesiredCount", ResourceId: "service/main/orders-api" };
-const breaker = { deploymentConfiguration: { deploymentCircuitBreaker: { enable: true, rollback: true } } };
+const alarms = { alarmNames: ["orders-api-5xx"], enable: true, rollback: true };
+const deploymentCircuitBreaker = { enable: true, rollback: true };
+const tied = { deploymentConfiguration: { deploymentCircuitBreaker, alarms } };
+const ecsService = (change: object) => [
+  {
+    serviceName: "orders-api",
+    deploymentConfiguration: { deploymentCircuitBreaker, alarms: { ...alarms, ...change } },
+  },
+  target,
+];
 
 test.each<readonly [string, readonly object[], readonly (readonly [RuleId, RegExp])[]]>([
   ["U-08 a sound task definition", [sound], []],
@@ -630,13 +641,24 @@ test.each<readonly [string, readonly object[], readonly (readonly [RuleId, RegEx
     [changed({ healthCheck: undefined })],
     [["service-without-health-check", /container api has no healthCheck/]],
   ],
-  ["U-08 a service with its scalable target", [{ serviceName: "orders-api", ...breaker }, target], []],
+  ["U-08 a service with its scalable target", [{ serviceName: "orders-api", ...tied }, target], []],
+  [
+    "D-15 a service whose alarms are named and not enabled",
+    ecsService({ enable: false }),
+    [["service-without-alarms", /orders-api: its alarms are not enabled/]],
+  ],
+  [
+    "D-15 a service that names no alarm",
+    ecsService({ alarmNames: [] }),
+    [["service-without-alarms", /orders-api: its alarms name none/]],
+  ],
   [
     "U-08 a service that nothing scales and nothing stops",
     [{ serviceName: "orders-api" }, { ...target, ResourceId: "service/main/other" }],
     [
       ["service-without-scaling", /no file registers it as a scalable target/],
       ["service-without-breaker", /deploymentCircuitBreaker is not enabled/],
+      ["service-without-alarms", /its alarms name none/],
     ],
   ],
 ])("%s", (_, documents, expected) => {
@@ -648,7 +670,7 @@ test.each<readonly [string, readonly object[], readonly (readonly [RuleId, RegEx
   });
 });
 
-test("W-34 an instance that is killed while its work may go on", () => {
+test("W-34 D-15 an instance that is killed while its work may go on; an alarm that nobody declares", () => {
   const of = queue("order-work", { message, deadLetter });
   const work = worker(of, { idempotencyKey: "none", timeout: "40s", handle() {} });
   const orders = service("orders-worker", {
@@ -658,7 +680,12 @@ test("W-34 an instance that is killed while its work may go on", () => {
     memory: { request: 128, limit: 256 },
     stopTimeout: "30s",
     healthCheck: { presence: true, interval: "5s", timeout: "2s", retries: 3 },
-    rollout: { minimumHealthyPercent: 50, maximumPercent: 200, circuitBreaker: { rollback: true } },
+    rollout: {
+      minimumHealthyPercent: 50,
+      maximumPercent: 200,
+      circuitBreaker: { rollback: true },
+      alarms: { names: ["worker-failures", "order-eror-rate"], rollback: true },
+    },
     scaling: {
       min: 1,
       max: 4,
@@ -669,6 +696,10 @@ test("W-34 an instance that is killed while its work may go on", () => {
   });
   const found = check(gather([{ file: "/nowhere.mjs", exports: { work, orders } }]));
   const own = found.filter(({ name }) => name === "orders-worker");
-  expect(own).toMatchObject([{ rule: "drain-too-short", severity: "advice" }]);
-  expect(own[0]!.message).toMatch(/stopTimeout is 30 s, and an attempt of order-work may take 40 s/);
+  const [unknown, short] = own;
+  expect(own).toHaveLength(2);
+  expect(unknown).toMatchObject({ rule: "service-alarm-unknown", severity: "error" });
+  expect(unknown!.message).toBe("orders-worker: nobody declares order-eror-rate");
+  expect(short).toMatchObject({ rule: "drain-too-short", severity: "advice" });
+  expect(short!.message).toMatch(/stopTimeout is 30 s, and an attempt of order-work may take 40 s/);
 });

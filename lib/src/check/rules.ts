@@ -192,6 +192,18 @@ export const rules = {
     why: "A revision that never starts is started for ever, and nobody is told that the old one still serves.",
     fix: "Enable deploymentCircuitBreaker, with rollback.",
   },
+  "service-without-alarms": {
+    severity: "warning",
+    smell: "A service's deployments are tied to no alarm.",
+    why: "A revision that is healthy and answers every third request with an error is rolled out to the end.",
+    fix: "Name the alarms on errors, latency and unhealthy targets in deploymentConfiguration.alarms, enabled, with rollback; `service()` has `rollout.alarms`.",
+  },
+  "service-alarm-unknown": {
+    severity: "error",
+    smell: "A service's deployments are tied to an alarm that nobody declares.",
+    why: "It never goes off; such a service is not deployed.",
+    fix: "Declare it with `alarm()` beside the service, or name one that is shipped (`tuntas alarm list`).",
+  },
   "invalid-machine": {
     severity: "error",
     smell: "A state machine that CreateStateMachine refuses.",

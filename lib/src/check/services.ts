@@ -1,5 +1,6 @@
 // Services: those declared in code say all that they must, or do not load; documents of ECS may be silent. And the time
 // that a stopping instance gets, against the work that it does.
+import { shippedAlarms } from "../alarm/index.ts";
 import { toMs } from "../core/duration.ts";
 import type { Declared, JsonDocument, Sighting } from "./contract.ts";
 import type { RuleId } from "./rules.ts";
@@ -21,7 +22,10 @@ interface EcsDocument {
   readonly memory?: string;
   readonly containerDefinitions?: readonly Container[];
   readonly serviceName?: string;
-  readonly deploymentConfiguration?: { readonly deploymentCircuitBreaker?: { readonly enable?: boolean } };
+  readonly deploymentConfiguration?: {
+    readonly deploymentCircuitBreaker?: { readonly enable?: boolean };
+    readonly alarms?: { readonly alarmNames?: readonly string[]; readonly enable?: boolean };
+  };
   readonly ScalableDimension?: string;
   readonly ResourceId?: string;
 }
@@ -80,6 +84,12 @@ function ofService({ place, of }: Parsed, all: readonly Parsed[]): Sighting[] {
     found.push(["service-without-scaling", `service ${name}: no file registers it as a scalable target`]);
   if (deploymentConfiguration?.deploymentCircuitBreaker?.enable !== true)
     found.push(["service-without-breaker", `service ${name}: deploymentCircuitBreaker is not enabled`]);
+  const { enable, alarmNames = [] } = deploymentConfiguration?.alarms ?? {};
+  if (enable !== true || alarmNames.length === 0)
+    found.push([
+      "service-without-alarms",
+      `service ${name}: its alarms ${alarmNames.length > 0 ? "are not enabled" : "name none"}`,
+    ]);
   return found.map(([rule, message]) => ({ rule, name, place, message }));
 }
 
@@ -99,7 +109,26 @@ function stopTooShort({ services, workers, timings }: Declared): Sighting[] {
   });
 }
 
+/** What is declared in code names its alarms itself; they are declared with it, or shipped. */
+function alarmsOf({ services, alarms }: Declared): Sighting[] {
+  const known = new Set([...shippedAlarms, ...alarms].map(({ name }) => name));
+  return services.flatMap(({ name, place, options: { rollout } }): Sighting[] => {
+    const named = rollout.alarms?.names.map((each) => (typeof each === "string" ? each : each.name)) ?? [];
+    if (named.length === 0) {
+      const message = `${name}: rollout.alarms names none`;
+      return [{ rule: "service-without-alarms", name, place, message, severity: "advice" }];
+    }
+    const unknown = named.filter((each) => !known.has(each));
+    const message = `${name}: nobody declares ${unknown.join(", ")}`;
+    return unknown.length > 0 ? [{ rule: "service-alarm-unknown", name, place, message }] : [];
+  });
+}
+
 export function checkServices(declared: Declared): Sighting[] {
   const all = declared.ecs.flatMap(parse);
-  return [...all.flatMap((each) => [...ofTask(each), ...ofService(each, all)]), ...stopTooShort(declared)];
+  return [
+    ...all.flatMap((each) => [...ofTask(each), ...ofService(each, all)]),
+    ...stopTooShort(declared),
+    ...alarmsOf(declared),
+  ];
 }

@@ -8,10 +8,12 @@ import { requestHash } from "../ledger/index.ts";
 import type { Sql, Tx } from "../pg/contract.ts";
 import type {
   Act,
+  AlarmsWatched,
   Deployed,
   Deployment,
   DeploymentReport,
   Endpoint,
+  Revision,
   ServiceDefinition,
   ServiceEvent,
   ServiceReport,
@@ -41,7 +43,7 @@ export interface OutputOptions {
 }
 
 export interface Services {
-  /** Deploys what is declared, as a new revision unless one with the same definition is known. */
+  /** Deploys what is declared, as a new revision unless one with the same definition is known. Errors: TUNTAS_SERVICE_ALARM. */
   deploy(of: ServiceDefinition, options: DeployOptions): Promise<Deployed>;
   /** Deploys a revision again. Errors: TUNTAS_SERVICE_MISSING, TUNTAS_SERVICE_REVISION. */
   redeploy(name: string, revision: number, options: DeployOptions): Promise<Deployed>;
@@ -71,6 +73,7 @@ export interface Services {
 }
 
 export interface ServicesOptions {
+  readonly alarms: AlarmsWatched;
   readonly database: Sql;
   readonly waker: Waker;
   readonly announce: () => void;
@@ -83,7 +86,7 @@ const eventsMax = 5000;
 const missing = (name: string) =>
   serviceErrors.error("TUNTAS_SERVICE_MISSING", `there is no service ${JSON.stringify(name)}`);
 
-export function makeServices({ database, waker, announce }: ServicesOptions): Services {
+export function makeServices({ database, waker, announce, alarms }: ServicesOptions): Services {
   /** Runs an act; what it tells is written with it, and published after it. */
   async function act<T>(work: (tx: Tx, tell: (event: NewEvent) => void) => Promise<T>): Promise<T> {
     const events: NewEvent[] = [];
@@ -102,6 +105,15 @@ export function makeServices({ database, waker, announce }: ServicesOptions): Se
     const row = await store.lockService(tx, name);
     if (!row) throw missing(name);
     return row;
+  }
+
+  /** Errors: TUNTAS_SERVICE_ALARM. */
+  async function demandAlarms(name: string, { rollout }: Revision): Promise<void> {
+    const names = rollout.alarms?.names ?? [];
+    const known = names.length === 0 ? [] : await alarms.standing(names);
+    const unknown = names.filter((each) => !known.some((standing) => standing.name === each));
+    if (unknown.length > 0)
+      throw serviceErrors.error("TUNTAS_SERVICE_ALARM", `${name}: nobody has declared ${unknown.join(", ")}`);
   }
 
   const audit = (tx: Tx, verb: string, name: string, { actor, reason }: Act, details: object) =>
@@ -147,14 +159,16 @@ export function makeServices({ database, waker, announce }: ServicesOptions): Se
   const services: Services = {
     announce,
 
-    deploy: (of, options) =>
-      act(async (tx, tell) => {
-        const definition = revisionOf(of);
+    async deploy(of, options) {
+      const definition = revisionOf(of);
+      await demandAlarms(of.name, definition);
+      return act(async (tx, tell) => {
         const { scaling } = definition;
         await store.registerService(tx, of.name, { host: options.host, here: hostname(), scaling });
         const revision = await store.registerRevision(tx, of.name, requestHash(definition), definition);
         return begin(tx, tell, { service: of.name, revision, options });
-      }),
+      });
+    },
 
     redeploy: (name, revision, options) =>
       act(async (tx, tell) => {

@@ -45,6 +45,15 @@ export type HealthCheck = Probe & {
   readonly startPeriod?: Duration;
 };
 
+/** ECS' deployment alarms. One that was in alarm before is not counted until it goes off anew. */
+export interface DeploymentAlarms {
+  /** Declared ones, or the names of shipped ones. */
+  readonly names: readonly (string | { readonly name: string })[];
+  readonly rollback: boolean;
+  /** How long they stay quiet after all is healthy; as long as the slowest of them looks back by default. */
+  readonly bakeTime?: Duration;
+}
+
 export interface Rollout {
   /** So many percent of the desired count stay healthy, rounded up. */
   readonly minimumHealthyPercent: number;
@@ -52,6 +61,8 @@ export interface Rollout {
   readonly maximumPercent: number;
   /** Gives up after max(3, min(200, half of the desired count)) failures in a row; `rollback` then deploys the last completed revision. */
   readonly circuitBreaker: { readonly rollback: boolean } | "off";
+  /** One of these that goes off meanwhile fails the deployment. */
+  readonly alarms?: DeploymentAlarms;
   /** An instance's health is not judged so long after its start. */
   readonly healthCheckGracePeriod?: Duration;
   /** How long an instance still serves after the front sends it nothing new; 1s by default for one with a port. */
@@ -129,7 +140,15 @@ export interface RolloutTimes {
   readonly minimumHealthyPercent: number;
   readonly maximumPercent: number;
   readonly circuitBreaker: { readonly rollback: boolean } | null;
+  readonly alarms?: AlarmTimes;
   readonly deregistrationDelayMs: number;
+}
+
+export interface AlarmTimes {
+  readonly names: readonly string[];
+  readonly rollback: boolean;
+  /** Null where it follows from the alarms. */
+  readonly bakeMs: number | null;
 }
 
 export interface ScalingRule {
@@ -193,6 +212,8 @@ export interface Deployment {
   readonly actor: string;
   readonly reason: string | null;
   readonly startedAtMs: number;
+  /** When all was healthy first, where its alarms are to stay quiet for a while after that. */
+  readonly steadyAtMs: number | null;
   readonly endedAtMs: number | null;
 }
 
@@ -270,6 +291,19 @@ export interface Deployed {
   readonly deployment: Deployment;
 }
 
+/** What deployments need to know of alarms, which live on a floor above. */
+export interface AlarmsWatched {
+  /** Those of these that there are. */
+  standing(names: readonly string[]): Promise<readonly AlarmStanding[]>;
+}
+
+export interface AlarmStanding {
+  readonly name: string;
+  /** So long after something goes wrong it has gone off. */
+  readonly windowMs: number;
+  readonly firing: readonly { readonly subject: string; readonly sinceMs: number; readonly reason: string }[];
+}
+
 export interface Endpoint {
   readonly instanceId: string;
   readonly host: string;
@@ -293,6 +327,11 @@ export const serviceErrors = catalogue({
   TUNTAS_SERVICE_REVISION: {
     meaning: "The service has no such revision, or none to go back to.",
     remedy: "See its deployments with `tuntas service describe NAME`.",
+  },
+  TUNTAS_SERVICE_ALARM: {
+    meaning: "A service ties its deployments to an alarm that nobody has declared.",
+    remedy:
+      "Declare it in the same application, or name one that `tuntas alarm list` shows: one that is not there never goes off.",
   },
   TUNTAS_SERVICE_DEPLOYMENT: {
     meaning: "The service has no such deployment.",

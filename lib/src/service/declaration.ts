@@ -6,7 +6,9 @@ import { toMs, type Duration } from "../core/duration.ts";
 import { placeOfCaller } from "../core/place.ts";
 import { isStorable } from "../core/text.ts";
 import type {
+  AlarmTimes,
   Bounds,
+  DeploymentAlarms,
   HealthCheck,
   Revision,
   Rollout,
@@ -73,6 +75,15 @@ function* wrongHealthCheck(value: Given<HealthCheck>, hasPort: boolean): Generat
     yield wrongTime("healthCheck.startPeriod", value!.startPeriod, [0, 300_000]);
 }
 
+function* wrongAlarms(value: Given<DeploymentAlarms>): Generator<Finding> {
+  const { names, rollback, bakeTime } = value ?? {};
+  const fits =
+    Array.isArray(names) && names.length > 0 && names.every((each) => alarmOf(each as string) !== undefined);
+  yield !fits && `rollout.alarms.names: expected one or more alarms, or names of shipped ones, ${got(names)}`;
+  yield typeof rollback !== "boolean" && `rollout.alarms.rollback: expected true or false, ${got(rollback)}`;
+  if (bakeTime !== undefined) yield wrongTime("rollout.alarms.bakeTime", bakeTime, [0, 86_400_000]);
+}
+
 function* wrongRollout(value: Given<Rollout>): Generator<Finding> {
   const { minimumHealthyPercent: least, maximumPercent: most, circuitBreaker } = value ?? {};
   yield !isWhole(least, 0, 100) && `rollout.minimumHealthyPercent: expected 0 to 100, ${got(least)}`;
@@ -82,6 +93,7 @@ function* wrongRollout(value: Given<Rollout>): Generator<Finding> {
     circuitBreaker !== "off" &&
     `rollout.circuitBreaker: expected { rollback: true }, { rollback: false } or "off", ${got(circuitBreaker)}`
   );
+  if (value?.alarms !== undefined) yield* wrongAlarms(value.alarms as Given<DeploymentAlarms>);
   for (const field of ["healthCheckGracePeriod", "deregistrationDelay"] as const)
     if (value?.[field] !== undefined) yield wrongTime(`rollout.${field}`, value[field], [0, 3_600_000]);
 }
@@ -111,6 +123,17 @@ function* wrongScaling(value: Scaling | undefined): Generator<Finding> {
 
 const queueOf = (queue: string | { readonly name: string }): string =>
   typeof queue === "string" ? queue : queue.name;
+
+/** What the alarm is called; undefined where it is none. */
+function alarmOf(alarm: DeploymentAlarms["names"][number]): string | undefined {
+  const name: unknown = typeof alarm === "string" ? alarm : alarm?.name;
+  return typeof name === "string" && name !== "" ? name : undefined;
+}
+
+function alarmTimes({ names, rollback, bakeTime }: DeploymentAlarms): AlarmTimes {
+  const bakeMs = bakeTime === undefined ? null : toMs(bakeTime);
+  return { names: names.map((each) => alarmOf(each)!), rollback, bakeMs };
+}
 
 /** A roll-out that can neither start nor stop anything stands still for ever. */
 function wrongRoom({ scaling, rollout }: ServiceOptions): Finding {
@@ -198,6 +221,7 @@ export function revisionOf({ options, place }: ServiceDefinition): Revision {
       minimumHealthyPercent: rest.minimumHealthyPercent,
       maximumPercent: rest.maximumPercent,
       circuitBreaker: rest.circuitBreaker === "off" ? null : rest.circuitBreaker,
+      ...(rest.alarms && { alarms: alarmTimes(rest.alarms) }),
       deregistrationDelayMs: toMs(deregistrationDelay),
     },
     scaling: ruleOf(options.scaling),

@@ -5,6 +5,7 @@ import type { Waker } from "../engine/wake.ts";
 import type { Sql } from "../pg/contract.ts";
 import type { Queues } from "../queue/client/index.ts";
 import type { Services } from "./client.ts";
+import type { AlarmsWatched } from "./contract.ts";
 import { outputsDefault } from "./output.ts";
 import { startController, type Controller } from "./worker/index.ts";
 
@@ -25,6 +26,7 @@ export interface ServicesPlatform {
   readonly waker: Waker;
   readonly queues: Queues;
   readonly services: Services;
+  readonly alarms: AlarmsWatched;
   readonly log: Pick<Log, "info" | "warn">;
   processId(): string;
   onLost(handler: () => void): void;
@@ -40,7 +42,7 @@ export interface ControlOptions {
 
 /** Runs the services of this machine, or stands by while another process does. */
 export function runServices(platform: ServicesPlatform, options: ControlOptions = {}): Controller {
-  const { database, waker, queues, log, processId, onLost, services } = platform;
+  const { database, waker, queues, log, processId, onLost, services, alarms } = platform;
   return startController({
     database,
     waker,
@@ -48,6 +50,7 @@ export function runServices(platform: ServicesPlatform, options: ControlOptions 
     processId,
     onLost,
     announce: services.announce,
+    alarms,
     async backlogOf(queue) {
       const depths = await queues.observer.depths();
       return depths.find(({ name }) => name === queue)?.ready ?? 0;

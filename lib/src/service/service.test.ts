@@ -3,91 +3,18 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, get, request } from "node:http";
 import type { Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { app, start } from "../app.ts";
 import { queue } from "../queue/declaration.ts";
 import { defaultScope } from "../queue/contract.ts";
-import { testPlatform, type TestPlatform } from "../testing/index.ts";
-import {
-  openFront,
-  runServices,
-  service,
-  serviceKinds,
-  type Controller,
-  type Deployment,
-  type Instance,
-  type ServiceDefinition,
-  type ServiceEvent,
-  type ServiceOptions,
-} from "./index.ts";
-import { readProcesses, signalGroup } from "./worker/processes.ts";
+import { openFront, runServices, serviceKinds, type Instance } from "./index.ts";
+import { ada, fixture, isAlive, names, newName, openStage, web } from "./stage.fixture.ts";
 
-const fixture = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const outputs = mkdtempSync(join(tmpdir(), "tuntas-services-"));
-const ada = { actor: "ada" };
-
-let kit: TestPlatform;
-const controllers: Controller[] = [];
-const children: ChildProcess[] = [];
-beforeAll(async () => void (kit = await testPlatform()));
-afterEach(async () => {
-  for (const controller of controllers.splice(0)) await controller.close();
-});
-afterAll(async () => {
-  for (const child of children) child.kill("SIGKILL");
-  for (const { name } of await kit.platform.services.list())
-    for (const { pid } of await running(name)) if (pid !== null) signalGroup(pid, "SIGKILL");
-  await kit[Symbol.asyncDispose]();
-  rmSync(outputs, { recursive: true, force: true });
-});
-
-const newName = (): string => `api-${randomUUID().slice(0, 8)}`;
-
-interface Wish extends Partial<ServiceOptions> {
-  readonly count?: number;
-  readonly misbehaviour?: string;
-}
-
-/** A web service with one thing changed. */
-function web(name: string, { count = 1, misbehaviour = "", ...options }: Wish = {}): ServiceDefinition {
-  return service(name, {
-    kind: "rest",
-    run: { module: fixture("instance.fixture.mjs") },
-    environment: { VERSION: options.version ?? "1", MISBEHAVIOUR: misbehaviour },
-    port: { variable: "PORT" },
-    cpu: { request: 128, limit: 1024 },
-    memory: { request: 64, limit: 512 },
-    stopTimeout: "20s",
-    healthCheck: { http: "/readyz", interval: "500ms", timeout: "5s", retries: 3, startPeriod: "20s" },
-    rollout: {
-      minimumHealthyPercent: 100,
-      maximumPercent: 200,
-      circuitBreaker: { rollback: true },
-      deregistrationDelay: "200ms",
-    },
-    scaling: { fixed: count, because: "a test" },
-    ...options,
-  });
-}
-
-/** A controller of a machine of its own. */
-function control(host = `machine-${randomUUID()}`): string {
-  controllers.push(runServices(kit.platform, { host, outputs, scaleEveryMs: 200 }));
-  return host;
-}
-
-async function deploy(of: ServiceDefinition, host: string): Promise<Deployment> {
-  const { services } = kit.platform;
-  const { deployment } = await services.deploy(of, { ...ada, host });
-  return services.settled(deployment.id);
-}
+const stage = openStage();
+const { outputs, control, deploy, running, logOf } = stage;
 
 /** The body of what is answered 200. */
 const fetchBy = (agent: Agent, port: number): Promise<string> =>
@@ -100,15 +27,6 @@ const fetchBy = (agent: Agent, port: number): Promise<string> =>
       );
     }).on("error", reject);
   });
-
-const running = async (name: string): Promise<readonly Instance[]> =>
-  (await kit.platform.services.describe(name)).instances.filter(({ state }) => state === "running");
-const logOf = (name: string): Promise<ServiceEvent[]> => kit.platform.services.log(name, { limit: 1000 });
-const names = (events: readonly ServiceEvent[]): string[] => events.map(({ event }) => event);
-
-/** What has ended and only waits to be reaped lives no more. */
-const isAlive = async (pid: number): Promise<boolean> =>
-  [...(await readProcesses()).values()].flat().some((facts) => facts.pid === pid);
 
 test("U-01: each kind is accepted, starts, and reports ready, however it is asked", async () => {
   const host = control();
@@ -124,7 +42,7 @@ test("U-01: each kind is accepted, starts, and reports ready, however it is aske
   app(Object.fromEntries(all.map((each) => [each.name, each])));
   const ended = await Promise.all(all.map((each) => deploy(each, host)));
   expect(ended.map(({ state }) => state)).toEqual(serviceKinds.map(() => "completed"));
-  const listed = await kit.platform.services.list();
+  const listed = await stage.kit.platform.services.list();
   for (const { name, options } of all)
     expect(listed.find((each) => each.name === name)).toMatchObject({
       kind: options.kind,
@@ -140,11 +58,16 @@ test("U-01: a process that opens Tuntas is asked by its heartbeat, and ends in o
   const of = web(name, {
     kind: "consumer-group",
     run: { module: fixture("controller.fixture.mjs") },
-    environment: { DATABASE_URL: kit.databaseUrl, SCHEMA: kit.schema, HOST_NAME: name, OUTPUTS: outputs },
+    environment: {
+      DATABASE_URL: stage.kit.databaseUrl,
+      SCHEMA: stage.kit.schema,
+      HOST_NAME: name,
+      OUTPUTS: outputs,
+    },
     healthCheck: { presence: true, interval: "1s", timeout: "10s", retries: 3, startPeriod: "60s" },
   });
   expect(await deploy(of, host)).toMatchObject({ state: "completed" });
-  await kit.platform.services.stop(name, ada);
+  await stage.kit.platform.services.stop(name, ada);
   await expect
     .poll(async () => (await logOf(name)).at(-1))
     .toMatchObject({
@@ -161,7 +84,7 @@ test("U-09: a new revision comes batch by batch, each healthy before the next an
   const before = await running(name);
   const second = await deploy(web(name, { count: 2, version: "2", rollout }), host);
   expect(second).toMatchObject({ state: "completed", revision: 2 });
-  const log = await kit.platform.services.log(name, { deploymentId: second.id });
+  const log = await stage.kit.platform.services.log(name, { deploymentId: second.id });
   expect(names(log).filter((event) => ["deploying", "batch", "health", "completed"].includes(event))).toEqual(
     ["deploying", "batch", "health", "batch", "health", "completed"],
   );
@@ -170,17 +93,17 @@ test("U-09: a new revision comes batch by batch, each healthy before the next an
     whole.filter((each) => each.event === event && each.detail.stopReason === "deployment")[nth]!.id;
   const healthyAt = log.filter(({ event }) => event === "health").map(({ id }) => BigInt(id));
   expect(healthyAt.map((id, nth) => id < BigInt(at("stopping", nth)))).toEqual([true, true]);
-  const { batches } = await kit.platform.services.deployment(name, second.id);
+  const { batches } = await stage.kit.platform.services.deployment(name, second.id);
   expect(batches.map(({ instances, replaced }) => [instances.length, replaced.length])).toEqual([
     [1, 1],
     [1, 1],
   ]);
   expect((await running(name)).map(({ revision }) => revision)).toEqual([2, 2]);
   expect(await Promise.all(before.map(({ pid }) => isAlive(pid!)))).toEqual([false, false]);
-  const again = await kit.platform.services.deploy(web(name, { count: 2, version: "2", rollout }), ada);
+  const again = await stage.kit.platform.services.deploy(web(name, { count: 2, version: "2", rollout }), ada);
   expect(again.status).toBe("unchanged");
-  const forced = await kit.platform.services.redeploy(name, 2, { ...ada, force: true });
-  expect(await kit.platform.services.settled(forced.deployment.id)).toMatchObject({
+  const forced = await stage.kit.platform.services.redeploy(name, 2, { ...ada, force: true });
+  expect(await stage.kit.platform.services.settled(forced.deployment.id)).toMatchObject({
     state: "completed",
     revision: 3,
   });
@@ -200,8 +123,8 @@ test.each([
     const healthCheck = { http: "/readyz", timeout: "5s", ...times } as const;
     const bad = await deploy(web(name, { version: "bad", misbehaviour, healthCheck }), host);
     expect(bad).toMatchObject({ state: "failed", failures: 3 });
-    const [back] = (await kit.platform.services.describe(name)).deployments;
-    expect(await kit.platform.services.settled(back!.id)).toMatchObject({
+    const [back] = (await stage.kit.platform.services.describe(name)).deployments;
+    expect(await stage.kit.platform.services.settled(back!.id)).toMatchObject({
       revision: 1,
       state: "completed",
       rollbackOf: bad.id,
@@ -220,7 +143,7 @@ test("D-14: a first revision that fails has nothing to go back to, and stands st
   expect(await deploy(web(name, { misbehaviour: "exits" }), host)).toMatchObject({ state: "failed" });
   expect(names(await logOf(name)).at(-1)).toBe("breaker");
   expect(await running(name)).toEqual([]);
-  await expect(kit.platform.services.rollback(name, ada)).rejects.toMatchObject({
+  await expect(stage.kit.platform.services.rollback(name, ada)).rejects.toMatchObject({
     code: "TUNTAS_SERVICE_REVISION",
   });
 });
@@ -230,8 +153,8 @@ test("D-21: rollback deploys what was completed before", async () => {
   const name = newName();
   await deploy(web(name, { version: "1" }), host);
   await deploy(web(name, { version: "2" }), host);
-  const { deployment } = await kit.platform.services.rollback(name, ada);
-  expect(await kit.platform.services.settled(deployment.id)).toMatchObject({
+  const { deployment } = await stage.kit.platform.services.rollback(name, ada);
+  expect(await stage.kit.platform.services.settled(deployment.id)).toMatchObject({
     state: "completed",
     revision: 1,
   });
@@ -244,7 +167,7 @@ test("W-33: an instance that hangs at SIGTERM is killed after its stopTimeout, a
   const name = newName();
   await deploy(web(name, { misbehaviour: "hangs", stopTimeout: "500ms" }), host);
   const [{ pid }] = (await running(name)) as [Instance];
-  await kit.platform.services.stop(name, { ...ada, reason: "drill" });
+  await stage.kit.platform.services.stop(name, { ...ada, reason: "drill" });
   await expect.poll(async () => names(await logOf(name)).at(-1)).toBe("stopped");
   const log = (await logOf(name)).slice(-4);
   expect(names(log)).toEqual(["stopping", "terminated", "killed", "stopped"]);
@@ -257,7 +180,7 @@ test("U-08: an instance over its memory limit is killed and replaced", async () 
   const host = control();
   const name = newName();
   const memory = { request: 64, limit: 150 };
-  await kit.platform.services.deploy(web(name, { misbehaviour: "leaks", memory }), { ...ada, host });
+  await stage.kit.platform.services.deploy(web(name, { misbehaviour: "leaks", memory }), { ...ada, host });
   const stopped = () =>
     logOf(name).then((log) => log.filter(({ event }) => event === "stopped").map(({ detail }) => detail));
   await expect.poll(stopped).toContainEqual({ stopReason: "memory", exit: "SIGKILL" });
@@ -272,7 +195,7 @@ test("U-08: what an instance takes is measured beside its limits, and what it pr
   const { id, memoryBytes, port } = await measured();
   expect(memoryBytes! / (1 << 20)).toBeGreaterThan(20);
   expect(memoryBytes! / (1 << 20)).toBeLessThan(512);
-  const { services } = kit.platform;
+  const { services } = stage.kit.platform;
   expect(await services.output(name, id, { outputs })).toEqual({
     status: "read",
     text: `listens on ${port}\n`,
@@ -309,7 +232,7 @@ test("W-35: what an instance has started ends with it", async () => {
   const [{ port }] = (await running(name)) as [Instance];
   const child = Number(await (await fetch(`http://127.0.0.1:${port}/`)).text());
   expect(await isAlive(child)).toBe(true);
-  await kit.platform.services.stop(name, ada);
+  await stage.kit.platform.services.stop(name, ada);
   await expect.poll(async () => names(await logOf(name)).at(-1)).toBe("stopped");
   expect(await isAlive(child)).toBe(false);
 });
@@ -321,8 +244,8 @@ test("X-01: a service follows the backlog of its queue, within its bounds", asyn
     message: z.object({}),
     deadLetter: { after: 3, owner: "tests", runbook: "none", retention: "1d" },
   });
-  const { queues, services } = kit.platform;
-  await using _ = await start(app({ work }), { platform: kit.platform, workers: false });
+  const { queues, services } = stage.kit.platform;
+  await using _ = await start(app({ work }), { platform: stage.kit.platform, workers: false });
   for (let n = 0; n < 25; n++) await work.send({});
   const target = { queue: work, backlogPerInstance: 10 } as const;
   const scaling = { min: 1, max: 5, target, scaleOutCooldown: "0s", scaleInCooldown: "0s" } as const;
@@ -343,7 +266,7 @@ test("X-01: a service follows the backlog of its queue, within its bounds", asyn
 });
 
 async function forkController(host: string): Promise<ChildProcess> {
-  const { databaseUrl, schema } = kit;
+  const { databaseUrl, schema } = stage.kit;
   const env = {
     ...process.env,
     DATABASE_URL: databaseUrl,
@@ -355,7 +278,7 @@ async function forkController(host: string): Promise<ChildProcess> {
     env,
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
-  children.push(child);
+  stage.children.push(child);
   await once(child, "message");
   return child;
 }
@@ -385,11 +308,11 @@ test("only one process controls a machine; what the other writes is refused by t
   const host = control();
   const name = newName();
   await deploy(web(name), host);
-  const other = await kit.another();
+  const other = await stage.kit.another();
   const standby = runServices(other, { host, outputs });
-  controllers.unshift(standby);
+  stage.controllers.unshift(standby);
   await deploy(web(name, { version: "2" }), host);
-  expect([controllers.at(-1)!.holds(), standby.holds()]).toEqual([true, false]);
+  expect([stage.controllers.at(-1)!.holds(), standby.holds()]).toEqual([true, false]);
   expect(await running(name)).toHaveLength(1);
 });
 
@@ -399,7 +322,7 @@ test.each(["http", "tcp"] as const)(
     const host = control();
     const name = newName();
     await deploy(web(name, { count: 2, version: "1" }), host);
-    const front = await openFront({ ...kit.platform, service: name, port: 0, protocol });
+    const front = await openFront({ ...stage.kit.platform, service: name, port: 0, protocol });
     const answers = new Map<string, number>();
     let asking = true;
     // Over TCP a kept connection belongs to its instance; over HTTP it outlives it.
@@ -433,7 +356,7 @@ test("a WebSocket goes through a front", async () => {
     }),
     host,
   );
-  const front = await openFront({ ...kit.platform, service: name, port: 0 });
+  const front = await openFront({ ...stage.kit.platform, service: name, port: 0 });
   const asked = request({ port: front.port, headers: { connection: "Upgrade", upgrade: "echo" } }).end();
   const [, socket] = (await once(asked, "upgrade")) as [unknown, Socket];
   socket.write("hello");
@@ -447,12 +370,12 @@ test("a controller that ends in order stops its instances, and the next starts t
   const name = newName();
   await deploy(web(name), host);
   const [{ pid }] = (await running(name)) as [Instance];
-  await controllers.pop()!.close();
+  await stage.controllers.pop()!.close();
   expect(await isAlive(pid!)).toBe(false);
   expect((await logOf(name)).at(-1)).toMatchObject({
     event: "stopped",
     detail: { stopReason: "controller", exit: "0" },
   });
   control(host);
-  await expect.poll(async () => (await kit.platform.services.describe(name)).healthy).toBe(1);
+  await expect.poll(async () => (await stage.kit.platform.services.describe(name)).healthy).toBe(1);
 });

@@ -43,6 +43,14 @@ export const serviceSignals = signals({
     meaning: "A deployment failed: too many of its instances did, one after another.",
     fields: { ...deployment, failures: "how many", threshold: "how many were too many" },
   },
+  "service.alarm": {
+    meaning: "A deployment failed: an alarm that it is tied to went off while it was under way.",
+    fields: { ...deployment, alarm: "the alarm, and of what", reason: "what the alarm says" },
+  },
+  "service.baking": {
+    meaning: "All is healthy; the deployment is over once its alarms have stayed quiet for the bake time.",
+    fields: { ...deployment, seconds: "how long" },
+  },
   "service.rollback": {
     meaning: "The last completed revision is deployed again.",
     fields: { ...deployment, rollbackOf: "the deployment that failed" },
@@ -80,6 +88,7 @@ export const serviceMetrics = metrics({
     from: [
       { signal: "service.completed", fixed: { state: "completed" } },
       { signal: "service.breaker", fixed: { state: "failed" } },
+      { signal: "service.alarm", fixed: { state: "failed" } },
     ],
     kept: true,
   },

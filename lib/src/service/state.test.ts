@@ -48,6 +48,8 @@ const view = (change: Change): ServiceView => ({
     failures: 0,
     failedAtMs: null,
     rollbackOf: null,
+    startedAtMs: 900_000,
+    steadyAtMs: null,
     ...change.deployment,
   },
 });
@@ -78,11 +80,37 @@ test("D-14: at the threshold the deployment fails, and goes back to what was com
       }),
     );
   expect(at(2).map((action) => action.do)).toEqual(["start"]);
-  expect(at(3)).toEqual([{ do: "fail", threshold: 3, rollbackTo: 1 }]);
-  expect(at(3, {}, null)).toEqual([{ do: "fail", threshold: 3, rollbackTo: null }]);
-  expect(at(3, { rollbackOf: "8" })).toEqual([{ do: "fail", threshold: 3, rollbackTo: null }]);
-  expect(at(3, { revision: 1 })).toEqual([{ do: "fail", threshold: 3, rollbackTo: null }]);
+  const fails = (rollbackTo: number | null) => [
+    { do: "fail", cause: { failures: 3, threshold: 3 }, rollbackTo },
+  ];
+  expect(at(3)).toEqual(fails(1));
+  expect(at(3, {}, null)).toEqual(fails(null));
+  expect(at(3, { rollbackOf: "8" })).toEqual(fails(null));
+  expect(at(3, { revision: 1 })).toEqual(fails(null));
   expect(at(9, { state: "failed" })).toEqual([]);
+});
+
+test("D-15: an alarm fails a deployment at once; all healthy, it is over when the alarms have been quiet for long enough", () => {
+  const fired = { alarm: "errors: storefront", reason: "5 above 1" };
+  const alarms = { names: ["errors"], rollback: true, bakeMs: null };
+  const tied = (change: Change, rollback = true) =>
+    decide(view({ rollout: { ...rollout, alarms: { ...alarms, rollback } }, ...change }));
+  const underWay = { instances: [instance(1, 1), instance(2, 2)] };
+  const fails = (rollbackTo: number | null) => [{ do: "fail", cause: fired, rollbackTo }];
+  expect(tied({ ...underWay, alarms: { fired, bakeMs: 60_000 } })).toEqual(fails(1));
+  expect(tied({ ...underWay, alarms: { fired, bakeMs: 60_000 } }, false)).toEqual(fails(null));
+  const healthy = { instances: [instance(3, 2), instance(4, 2)] };
+  const quiet = { fired: undefined, bakeMs: 60_000 };
+  const since = (steadyAtMs: number | null) =>
+    tied({ ...healthy, alarms: quiet, deployment: { steadyAtMs } });
+  expect(since(null)).toEqual([{ do: "bake", ms: 60_000 }]);
+  expect(since(999_999)).toEqual([]);
+  expect(since(940_000)).toEqual([{ do: "complete" }]);
+  expect(tied({ ...healthy, alarms: { ...quiet, bakeMs: 0 } })).toEqual([{ do: "complete" }]);
+  expect(tied({ ...healthy, alarms: { ...quiet, fired }, deployment: { steadyAtMs: 999_999 } })).toEqual(
+    fails(1),
+  );
+  expect(tied({ ...healthy, alarms: { ...quiet, fired }, deployment: { state: "completed" } })).toEqual([]);
 });
 
 test("what fails again and again is started again later and later, up to 27 minutes", () => {

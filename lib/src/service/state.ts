@@ -29,17 +29,31 @@ export interface ServiceView {
     readonly failures: number;
     readonly failedAtMs: number | null;
     readonly rollbackOf: string | null;
+    readonly startedAtMs: number;
+    readonly steadyAtMs: number | null;
   };
+  /** Where the deployment is tied to alarms: the one that went off since it began, and how long they are to be quiet. */
+  readonly alarms?: { readonly fired: FiredAlarm | undefined; readonly bakeMs: number } | undefined;
   /** The revision of the last deployment that was completed before this one. */
   readonly lastCompleted: number | null;
   readonly instances: readonly LiveInstance[];
 }
 
+export interface FiredAlarm {
+  readonly alarm: string;
+  readonly reason: string;
+}
+
+/** Why a deployment has failed. */
+export type FailureCause = FiredAlarm | { readonly failures: number; readonly threshold: number };
+
 export type Action =
   | { readonly do: "start"; readonly count: number }
   | { readonly do: "stop"; readonly ids: readonly string[]; readonly reason: StopReason }
+  /** All is healthy; its alarms are watched for a while. */
+  | { readonly do: "bake"; readonly ms: number }
   | { readonly do: "complete" }
-  | { readonly do: "fail"; readonly threshold: number; readonly rollbackTo: number | null };
+  | { readonly do: "fail"; readonly cause: FailureCause; readonly rollbackTo: number | null };
 
 /** How many may run, and how many must stay healthy, of so many desired. */
 export const roomOf = (
@@ -104,13 +118,30 @@ const isOver = ({ deployment, desired }: ServiceView, { fresh, old, leaving }: G
   fresh.length === desired &&
   fresh.every(isHealthy);
 
-function failure({ deployment, desired, rollout, lastCompleted }: ServiceView): Action | undefined {
+function causeOf({ deployment, desired, rollout, alarms }: ServiceView): FailureCause | undefined {
+  if (deployment.state !== "in_progress") return undefined;
+  if (alarms?.fired) return alarms.fired;
+  const { failures } = deployment;
   const threshold = breakerThreshold(desired);
-  if (!rollout.circuitBreaker || deployment.state !== "in_progress" || deployment.failures < threshold)
-    return undefined;
+  return rollout.circuitBreaker && failures >= threshold ? { failures, threshold } : undefined;
+}
+
+function failure(view: ServiceView): Action | undefined {
+  const cause = causeOf(view);
+  if (!cause) return undefined;
+  const { deployment, rollout, lastCompleted } = view;
+  const undo = "alarm" in cause ? rollout.alarms?.rollback : rollout.circuitBreaker?.rollback;
   // A rollback that fails has nothing to go back to, and neither has a first deployment: it stands still, as on ECS.
-  const back = rollout.circuitBreaker.rollback && deployment.rollbackOf === null ? lastCompleted : null;
-  return { do: "fail", threshold, rollbackTo: back === deployment.revision ? null : back };
+  const back = undo && deployment.rollbackOf === null ? lastCompleted : null;
+  return { do: "fail", cause, rollbackTo: back === deployment.revision ? null : back };
+}
+
+/** It is over; where it is tied to alarms, once these have been quiet for long enough. */
+function end({ deployment: { steadyAtMs }, nowMs, alarms }: ServiceView): Action[] {
+  const bakeMs = alarms?.bakeMs ?? 0;
+  if (bakeMs > 0 && steadyAtMs === null) return [{ do: "bake", ms: bakeMs }];
+  const quietMs = steadyAtMs === null ? 0 : nowMs - steadyAtMs;
+  return quietMs >= bakeMs ? [{ do: "complete" }] : [];
 }
 
 /** What is to be done next; nothing where all is as it should be, or something is waited for. */
@@ -126,7 +157,7 @@ export function decide(view: ServiceView): Action[] {
     old: able.filter(({ revision }) => revision !== deployment.revision),
     leaving: instances.length - live.length,
   };
-  if (unhealthy.length === 0 && isOver(view, groups)) return [{ do: "complete" }];
+  if (unhealthy.length === 0 && isOver(view, groups)) return end(view);
   const surplus = groups.fresh.toSorted(leastUseful).slice(0, Math.max(0, groups.fresh.length - desired));
   const count = startable(view, groups);
   return [

@@ -20,7 +20,7 @@ export const isHeld = async (tx: Tx, { duty, processId }: Holder): Promise<boole
   (await tx.run(holdText, [duty, processId])).length === 1;
 
 /** A service as its controller sees it, without its instances. */
-export interface Controlled extends Omit<ServiceView, "rollout" | "instances"> {
+export interface Controlled extends Omit<ServiceView, "rollout" | "instances" | "alarms"> {
   readonly name: string;
   readonly host: string;
   readonly active: boolean;
@@ -31,7 +31,7 @@ export interface Controlled extends Omit<ServiceView, "rollout" | "instances"> {
 const controlledText = statement(
   `select s.name, s.host, s.active, ${ms("tuntas.now()")} as "nowMs", case when s.host = $1 then s.desired else 0 end as desired,
      ${ms("s.scaled_at")} as "scaledAtMs", r.definition, d.id::text as deployment, d.revision, d.state, d.failures,
-     ${ms("d.failed_at")} as "failedAtMs", d.rollback_of::text as "rollbackOf",
+     ${ms("d.failed_at")} as "failedAtMs", ${ms("d.started_at")} as "startedAtMs", ${ms("d.steady_at")} as "steadyAtMs", d.rollback_of::text as "rollbackOf",
      (select c.revision from tuntas.service_deployment c where c.service = s.name and c.state = 'completed' and c.id < d.id order by c.id desc limit 1) as "lastCompleted"
    from tuntas.service s join tuntas.service_deployment d on d.id = s.deployment_id
      join tuntas.service_revision r on r.service = s.name and r.revision = d.revision
@@ -42,13 +42,12 @@ const controlledText = statement(
 /** The services of a machine, and those that have something left there. */
 export async function readControlled(sql: Runner, host: string): Promise<Controlled[]> {
   const rows = await sql.run(controlledText, [host]);
-  return rows.map(
-    ({ deployment: id, revision, state, failures, failedAtMs, rollbackOf, definition, ...row }) => ({
-      ...row,
-      definition: JSON.parse(definition),
-      deployment: { id, revision, state, failures, failedAtMs, rollbackOf },
-    }),
-  ) as Controlled[];
+  return rows.map(({ deployment: id, revision, state, failures, definition, ...row }) => {
+    const { failedAtMs, startedAtMs, steadyAtMs, rollbackOf, ...rest } = row;
+    const times = { failedAtMs, startedAtMs, steadyAtMs };
+    const deployment = { id, revision, state, failures, rollbackOf, ...times };
+    return { ...rest, definition: JSON.parse(definition), deployment };
+  }) as Controlled[];
 }
 
 /** An instance that has not stopped, and the database's time when it was read. */
@@ -160,6 +159,13 @@ const endText = statement(
 
 export const endDeployment = async (tx: Tx, id: string, state: "completed" | "failed"): Promise<boolean> =>
   (await tx.run(endText, [id, state])).length === 1;
+
+const steadyText = statement(
+  `update tuntas.service_deployment set steady_at = tuntas.now() where id = $1 and state = 'in_progress' and steady_at is null returning id`,
+);
+
+export const noteSteady = async (tx: Tx, id: string): Promise<boolean> =>
+  (await tx.run(steadyText, [id])).length === 1;
 
 const scaleText = statement(
   `update tuntas.service set desired = $3, scaled_at = tuntas.now() where name = $1 and desired = $2 and active returning name`,

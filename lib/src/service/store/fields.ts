@@ -7,4 +7,4 @@ export const instanceColumns = `i.id::text, i.service, i.deployment_id::text as 
   i.memory_bytes::float8 as "memoryBytes", i.cpu_units as "cpuUnits", ${ms("i.measured_at")} as "measuredAtMs"`;
 
 export const deploymentColumns = `d.id::text, d.service, d.revision, d.state, d.rollback_of::text as "rollbackOf", d.failures, d.actor, d.reason,
-  ${ms("d.started_at")} as "startedAtMs", ${ms("d.ended_at")} as "endedAtMs"`;
+  ${ms("d.started_at")} as "startedAtMs", ${ms("d.steady_at")} as "steadyAtMs", ${ms("d.ended_at")} as "endedAtMs"`;

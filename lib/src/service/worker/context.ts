@@ -3,7 +3,7 @@ import type { Log } from "../../engine/log.ts";
 import type { Waker } from "../../engine/wake.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { serviceKey } from "../client.ts";
-import type { Instance } from "../contract.ts";
+import type { AlarmsWatched, Instance } from "../contract.ts";
 import type { ServiceEventName } from "../signals.ts";
 import { isHeld } from "../store/control.ts";
 import { publishEvents, writeEvents, type NewEvent } from "../store/events.ts";
@@ -18,6 +18,7 @@ export interface ControllerOptions {
   readonly announce: () => void;
   /** Messages that wait in a queue. */
   readonly backlogOf: (queue: string) => Promise<number>;
+  readonly alarms: AlarmsWatched;
   /** This machine's name. */
   readonly host: string;
   /** Where what instances print goes: a file each. */

@@ -8,8 +8,9 @@ import type { Instance } from "../contract.ts";
 import { decide, type Action } from "../state.ts";
 import * as store from "../store/control.ts";
 import { forgetOld } from "../store/events.ts";
-import { dutyOf, insertDeployment } from "../store/services.ts";
+import { dutyOf } from "../store/services.ts";
 import { makeWrite, NotHolder, type ControllerOptions } from "./context.ts";
+import { makeDeployments } from "./deployments.ts";
 import { makeInstances } from "./instances.ts";
 import { readProcesses } from "./processes.ts";
 import { askRule, makeMeter } from "./scaling.ts";
@@ -34,6 +35,7 @@ export function startController(options: ControllerOptions): Controller {
   const duty = dutyOf(host);
   const write = makeWrite(options);
   const instances = makeInstances(options, write);
+  const deployments = makeDeployments(options, write);
   const measure = makeMeter(instances.members);
   let heldAs: string | undefined;
   let closing = false;
@@ -54,39 +56,12 @@ export function startController(options: ControllerOptions): Controller {
     return true;
   }
 
-  async function fail(
-    of: store.Controlled,
-    { threshold, rollbackTo }: Action & { do: "fail" },
-  ): Promise<void> {
-    const { name: service, deployment } = of;
-    const { id, failures, revision } = deployment;
-    await write(async (tx, tell) => {
-      if (!(await store.endDeployment(tx, id, "failed"))) return;
-      tell({ service, event: "breaker", deploymentId: id, detail: { revision, failures, threshold } });
-      if (rollbackTo === null) return;
-      const by = { actor: "circuit breaker", reason: `${failures} instances of revision ${revision} failed` };
-      const back = await insertDeployment(tx, { service, revision: rollbackTo, rollbackOf: id, ...by });
-      tell({
-        service,
-        event: "rollback",
-        deploymentId: back.id,
-        detail: { revision: rollbackTo, rollbackOf: id },
-      });
-    });
-  }
-
-  async function complete({ name: service, deployment: { id, revision } }: store.Controlled): Promise<void> {
-    await write(async (tx, tell) => {
-      if (await store.endDeployment(tx, id, "completed"))
-        tell({ service, event: "completed", deploymentId: id, detail: { revision } });
-    });
-  }
-
   async function carryOut(of: store.Controlled, action: Action): Promise<void> {
     if (action.do === "start") await instances.start(of, action.count);
     else if (action.do === "stop") await instances.stop(action.ids, action.reason);
-    else if (action.do === "complete") await complete(of);
-    else await fail(of, action);
+    else if (action.do === "bake") await deployments.bake(of, action.ms);
+    else if (action.do === "complete") await deployments.complete(of);
+    else await deployments.fail(of, action);
   }
 
   async function runService(of: store.Controlled, live: readonly Instance[]): Promise<void> {
@@ -95,7 +70,8 @@ export function startController(options: ControllerOptions): Controller {
       if (ids.length > 0) await instances.stop(ids, closing ? "controller" : "moved");
       return;
     }
-    const view = { ...of, rollout: of.definition.rollout, instances: live };
+    const alarms = await deployments.watch(of);
+    const view = { ...of, rollout: of.definition.rollout, instances: live, alarms };
     for (const action of decide(view)) await carryOut(of, action);
   }
 

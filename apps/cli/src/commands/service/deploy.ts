@@ -21,12 +21,19 @@ export const optionsOf = (call: Call): DeployOptions => ({
   force: call.flag("force"),
 });
 
-/** The service of that name in the application's file. Errors: TUNTAS_SERVICE_MISSING, those of the file. */
-async function declaredIn(file: string, name: string): Promise<ServiceDefinition> {
-  const { parts } = await loadApplication(resolve(file));
-  const all = Object.values(parts).filter((part) => part.kind === "service");
+/**
+ * The service of that name in the application's file; the alarms that are declared beside it are made known, since it may be
+ * tied to them. Errors: TUNTAS_SERVICE_MISSING, those of the file.
+ */
+async function declaredIn(file: string, name: string, { alarms }: Platform): Promise<ServiceDefinition> {
+  const parts = Object.values((await loadApplication(resolve(file))).parts);
+  const all = parts.filter((part) => part.kind === "service");
   const found = all.find((each) => each.name === name);
-  if (found) return found;
+  if (found) {
+    const declared = parts.filter((part) => part.kind === "alarm");
+    await alarms.declare(name, declared);
+    return found;
+  }
   const meant = nearest(
     name,
     all.map((each) => each.name),
@@ -94,7 +101,7 @@ export const serviceDeploy: Command = {
       const deployed =
         file === undefined
           ? await services.redeploy(name, revision!, optionsOf(call))
-          : await services.deploy(await declaredIn(file, name), optionsOf(call));
+          : await services.deploy(await declaredIn(file, name, platform), optionsOf(call));
       return answerTo(platform, name, deployed, call.flag("background"));
     });
   },

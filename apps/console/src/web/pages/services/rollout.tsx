@@ -1,4 +1,5 @@
 // One deployment, batch by batch: what was started together, how each became healthy, and what went for it.
+import { Link } from "wouter";
 import type { BatchView, Deployment, DeploymentView } from "../../../api/index.ts";
 import { Badge } from "../../furniture/badge.tsx";
 import { Instant, spanText } from "../../furniture/time.tsx";
@@ -47,12 +48,15 @@ function BatchItem({ batch, number }: { readonly batch: BatchView; readonly numb
 
 /** Who deployed what, and why. */
 export function About({ deployment }: { readonly deployment: Deployment }) {
-  const { revision, actor, reason, rollbackOf, startedAtMs, endedAtMs } = deployment;
+  const { revision, actor, reason, rollbackOf, startedAtMs, steadyAtMs, endedAtMs } = deployment;
   return (
     <p>
       Revision {revision}
       {rollbackOf !== null && ` again, since deployment ${rollbackOf} failed`}, by <strong>{actor}</strong>
       {reason !== null && `: ${reason}`}. <span className="muted">Begun</span> <Instant ms={startedAtMs} />
+      {endedAtMs === null &&
+        steadyAtMs !== null &&
+        ", all healthy; it is over once its alarms have stayed quiet"}
       {endedAtMs !== null && (
         <>
           , <span className="muted">over after {spanText(endedAtMs - startedAtMs)}</span>
@@ -81,7 +85,13 @@ export function Batches({ deployment }: { readonly deployment: DeploymentView })
   );
 }
 
-export function LatestDeployment({ deployment }: { readonly deployment: DeploymentView }) {
+interface LatestProps {
+  readonly deployment: DeploymentView;
+  /** Those that would fail it. */
+  readonly alarms: readonly string[];
+}
+
+export function LatestDeployment({ deployment, alarms }: LatestProps) {
   return (
     <section className="card" aria-label="Deployment">
       <header>
@@ -91,6 +101,16 @@ export function LatestDeployment({ deployment }: { readonly deployment: Deployme
       <div className="inside stack">
         <About deployment={deployment} />
         <Batches deployment={deployment} />
+        {alarms.length > 0 && (
+          <p className="row muted">
+            Deployments are tied to
+            {alarms.map((name) => (
+              <Link key={name} href={`/alarms?search=${encodeURIComponent(name)}`}>
+                {name}
+              </Link>
+            ))}
+          </p>
+        )}
       </div>
     </section>
   );

@@ -80,7 +80,10 @@ function Views({ view }: { readonly view: ServiceView }) {
       <Tabs name="view" label="Views of the service" tabs={tabs} />
       {tab === "now" && (
         <>
-          <LatestDeployment deployment={view.rollout} />
+          <LatestDeployment
+            deployment={view.rollout}
+            alarms={view.current.definition.rollout.alarms?.names ?? []}
+          />
           <Instances view={view} />
           <Scaling view={view} />
         </>

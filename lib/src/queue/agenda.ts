@@ -3,7 +3,7 @@
 import { dueAgendum, type Agendum } from "../engine/agenda.ts";
 import type { QueueContext } from "./client/context.ts";
 import { readyKey, sleepingQueues } from "./client/context.ts";
-import { nextDueInstant } from "./store/claim.ts";
+import { nextDueInstant } from "./store/claim/index.ts";
 import { nextMoveInstant } from "./store/move.ts";
 
 const readyQueues = `array(select q from unnest($given) as q where exists (select from tuntas.ready r where r.queue_id = q))`;

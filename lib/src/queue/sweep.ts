@@ -4,7 +4,7 @@ import type { QueueContext } from "./client/context.ts";
 import { wakeQueues } from "./client/context.ts";
 import type { Moves } from "./client/moves.ts";
 import { queueSignals } from "./signals.ts";
-import { nextDueMs, promoteDue } from "./store/claim.ts";
+import { nextDueMs, promoteDue } from "./store/claim/index.ts";
 import { refreshGroups, releaseOwners, settleFifo, type Moved } from "./store/settle.ts";
 import { findOrphans, forgetExpired, removeExpired, removeProcesses } from "./store/sweep.ts";
 

@@ -179,6 +179,9 @@ test("Q-16: a replay can go to another queue, at a rate, and be aborted between 
   const startedAt = performance.now();
   const rest = await operate("replay", { filter: { queue: name }, to }, { perSecond: 10 });
   expect(rest.done).toBe(6 - done);
+  // What comes back was sent at that moment, wherever one looks.
+  const dates = `select count(*)::int as count from tuntas.ready r join tuntas.message m using (id, sent_at) where r.queue_id = $1`;
+  expect(await world.platform.database.run(statement(dates), [other.id])).toEqual([{ count: 6 }]);
   expect(performance.now() - startedAt).toBeGreaterThan(((rest.done - 2) / 10) * 1000);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { furthest, makeLooks } from "./looks.ts";
-import { fromTheStart } from "../store/claim.ts";
+import { fromTheStart } from "../store/claim/index.ts";
 
 const at = (id: string, turn = "0") => ({ id, turn }) as never;
 

@@ -1,7 +1,7 @@
 // When a claim looks from the left end of the index, and from where it looks else. Pure but for the clock of this process,
 // which only spaces the looks.
 import type { HeldMessage } from "../contract.ts";
-import type { LowWater } from "../store/claim.ts";
+import type { LowWater } from "../store/claim/index.ts";
 
 /** While all that is asked for is there, what lies left of the mark is looked for so often. */
 const everyMs = 250;

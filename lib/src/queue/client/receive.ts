@@ -16,7 +16,8 @@ import {
   type Claimed,
   type ClaimRequest,
   type LowWater,
-} from "../store/claim.ts";
+} from "../store/claim/index.ts";
+import { claimFresh, isFresh } from "../store/claim/fresh.ts";
 import { settleFifo, settleRetry } from "../store/settle.ts";
 import type { Catalog } from "./catalog.ts";
 import type { QueueContext } from "./context.ts";
@@ -70,38 +71,48 @@ export function tellClaimed(context: QueueContext, queueId: number, claimed: Cla
 /**
  * Claims with a low-water mark: while somebody holds an old snapshot, dead entries stay in the index, and a look from its left
  * end walks all of them. What lies left of the mark (tried again, committed late) is found by such a look, which is made as long
- * as it costs no more than one from the mark, and else as often as costs a tenth of the time.
+ * as it costs no more than one from the mark, and else as often as costs a tenth of the time. Where the last claim met fresh
+ * messages only, the next looks for those first.
  */
 export function makeClaimer(context: QueueContext, queueId: number) {
   const looks = makeLooks();
   let from: LowWater = fromTheStart;
+  let metFresh = false;
 
-  async function look(position: LowWater, request: Omit<ClaimRequest, "from" | "queueId">): Promise<Claimed> {
+  async function look(
+    claim: typeof claimMessages,
+    request: Omit<ClaimRequest, "queueId">,
+  ): Promise<Claimed | undefined> {
     const begunAt = performance.now();
-    const claimed = await claimMessages(context.database, { ...request, queueId, from: position });
-    looks.took(position === fromTheStart, performance.now() - begunAt);
+    const claimed = await claim(context.database, { ...request, queueId });
+    looks.took(request.from === fromTheStart, performance.now() - begunAt);
     return claimed;
   }
 
   return async ({ count, ...request }: Omit<ClaimRequest, "from" | "queueId">): Promise<HeldMessage[]> => {
     const messages: HeldMessage[] = [];
-    for (let position = looks.beginsAtTheStart() ? fromTheStart : from; ; position = fromTheStart) {
-      const claimed = await look(position, { ...request, count: count - messages.length }).catch(
-        (cause: unknown) => {
-          // What an earlier look got is held now, and not the less for this one's failure.
-          if (messages.length === 0) throw cause;
-        },
-      );
+    let position = looks.beginsAtTheStart() ? fromTheStart : from;
+    let claim = metFresh ? claimFresh : claimMessages;
+    for (;;) {
+      const asked = { ...request, from: position, count: count - messages.length };
+      const claimed = await look(claim, asked).catch((cause: unknown) => {
+        // What an earlier look got is held now, and not the less for this one's failure.
+        if (messages.length === 0) throw cause;
+      });
       if (!claimed) break;
       tellClaimed(context, queueId, claimed);
       messages.push(...claimed.messages);
       if (messages.length === count) break;
       // What ended instead had stood in front of others.
       const ended = claimed.dead + claimed.expired;
-      if (ended === 0 && (position === fromTheStart || !looks.isAllowed())) break;
+      const isLast = position === fromTheStart || !looks.isAllowed();
+      if (claimed.isAll && ended === 0 && isLast) break;
+      if (claimed.isAll || looks.isAllowed()) position = fromTheStart;
+      claim = claimMessages;
     }
     from = furthest(from, messages);
     looks.gotAll(messages.length === count);
+    metFresh = messages.length > 0 && messages.every(isFresh);
     return messages;
   };
 }

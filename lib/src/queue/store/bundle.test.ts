@@ -5,7 +5,7 @@ import { testPlatform, type TestPlatform } from "../../testing/index.ts";
 import type { HeldMessage, QueueRecord } from "../contract.ts";
 import { defaultScope } from "../contract.ts";
 import { ask, freshName } from "../worker/worker.fixture.ts";
-import { claimMessages, fromTheStart } from "./claim.ts";
+import { claimMessages, fromTheStart } from "./claim/index.ts";
 import { insertMessages } from "./send.ts";
 import { loosenClaims, releaseOwners, settleDone, settleQuarantine, settleRetry } from "./settle.ts";
 

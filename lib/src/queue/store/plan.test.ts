@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import type { Sql, Statement } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import { testPlatform } from "../../testing/index.ts";
-import { claimMessages, fromTheStart } from "./claim.ts";
+import { claimMessages, fromTheStart } from "./claim/index.ts";
+import { claimFresh } from "./claim/fresh.ts";
 import { settleDone } from "./settle.ts";
 
 const golden = new URL("./claim.plan.txt", import.meta.url);
@@ -53,6 +54,7 @@ test("claims and acknowledgements take their indexes on 100,000 unanalysed rows"
   const request = { queueId: 1, count: 10, ownerId: "1", visibilitySeconds: null, from: fromTheStart };
   const item = { queueId: 1, id: "1", fence: "1" };
   await explain("claim", (sql) => claimMessages(sql, { ...request, bundled: true }).catch(() => undefined));
+  await explain("claim of fresh messages", (sql) => claimFresh(sql, request));
   await explain("done", (sql) =>
     settleDone(sql, [
       { ...item, bundled: false },

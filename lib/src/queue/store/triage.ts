@@ -183,19 +183,21 @@ const places = (list: readonly Candidate[]): unknown[] => [
   list.map((item) => item.id),
 ];
 
-// A replayed message begins anew: no receives, its retention counted from now. Its body, attributes and ids stay.
+// A replayed message begins anew: no receives, sent and its retention counted from now. Its body, attributes and ids stay.
 const putBack = (target: string) => `
   insert into tuntas.ready (queue_id, turn, id, receives, sent_at, group_id)
   select q.id, case when q.fifo then 0 else tuntas.next_turn(q.id, t.group_id) end, t.id, 0, tuntas.now(), t.group_id
   from taken t join tuntas.queue q on q.id = ${target} returning id`;
 
 const replayDead = statement(
-  `with ${takeDead}, back as (${putBack("coalesce($4::int, t.source_queue_id)")}) select id::text from back`,
+  `with ${takeDead}, dated as (
+     update tuntas.message set sent_at = tuntas.now() where id = any(array(select id from taken))
+   ), back as (${putBack("coalesce($4::int, t.source_queue_id)")}) select id::text from back`,
 );
 const replayQuarantined = statement(
   `with ${takeQuarantined}, bodies as (
      insert into tuntas.message (id, message_id, sent_at, sender, body, attributes, trace_header, deduplication_id)
-     select id, message_id, sent_at, sender, body, attributes, trace_header, deduplication_id from taken
+     select id, message_id, tuntas.now(), sender, body, attributes, trace_header, deduplication_id from taken
    ), back as (${putBack("coalesce($2::int, t.queue_id)")})
    select id::text from back`,
 );

@@ -8,7 +8,7 @@ import type { QueueContext } from "../client/context.ts";
 import { readyKey, wakeQueues } from "../client/context.ts";
 import { makeClaimer, tellClaimed } from "../client/receive.ts";
 import type { WorkerDefinition } from "../declaration.ts";
-import { claimCapped, claimFifoMessages } from "../store/claim.ts";
+import { claimCapped, claimFifoMessages } from "../store/claim/index.ts";
 import { acknowledgeAll, acknowledgement, groupRefreshes } from "../store/settle.ts";
 import { makeSettler, type Settler } from "./settler.ts";
 import { makeWriter, type Writer } from "./writes.ts";

@@ -1,8 +1,8 @@
 // Taking messages out of ready, for a worker (an owner) or over the wire (a receipt with a visibility timeout).
-import { inMs } from "../../engine/agenda.ts";
-import type { Row, Sql } from "../../pg/contract.ts";
-import { statement } from "../../pg/database.ts";
-import type { HeldMessage } from "../contract.ts";
+import { inMs } from "../../../engine/agenda.ts";
+import type { Row, Sql } from "../../../pg/contract.ts";
+import { statement } from "../../../pg/database.ts";
+import type { HeldMessage } from "../../contract.ts";
 
 /** The last position that was claimed: a claimer asks from there on, and without a bound now and then. */
 export interface LowWater {
@@ -31,9 +31,11 @@ export interface Claimed {
   /** How many went to the dead-letter queue instead, and which that is. */
   readonly dead: number;
   readonly deadLetterId: number | null;
+  /** Whether nothing was left of what came next. */
+  readonly isAll: boolean;
 }
 
-const ms = (instant: string): string => `date_part('epoch', ${instant}) * 1000`;
+export const ms = (instant: string): string => `date_part('epoch', ${instant}) * 1000`;
 
 const body = `m.message_id as "messageId", m.body, m.attributes, m.trace_header as "traceHeader", m.sender,
   m.deduplication_id as "deduplicationId"`;
@@ -172,10 +174,10 @@ function sortOut(rows: readonly Picked[]): Claimed {
   const count = (fate: Picked["fate"]) => rows.filter((row) => row.fate === fate).length;
   const messages = rows.filter((row) => row.fate === null);
   const deadLetterId = rows.find((row) => row.fate === "dead")?.deadLetterId ?? null;
-  return { messages, expired: count("expired"), dead: count("dead"), deadLetterId };
+  return { messages, expired: count("expired"), dead: count("dead"), deadLetterId, isAll: true };
 }
 
-const inOrder = (a: LowWater, b: LowWater): number =>
+export const inOrder = (a: LowWater, b: LowWater): number =>
   compareCounts(a.turn, b.turn) || compareCounts(a.id, b.id);
 
 /** Compares natural numbers that are written without leading zeros, however large. */

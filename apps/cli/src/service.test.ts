@@ -24,6 +24,7 @@ export default app({
     port: { variable: "PORT" },
     cpu: { request: 128, limit: 512 },
     memory: { request: 64, limit: 256 },
+    connections: 2,
     stopTimeout: "20s",
     healthCheck: { http: "/", interval: "500ms", timeout: "5s", retries: 3, startPeriod: "30s" },
     rollout: { minimumHealthyPercent: 100, maximumPercent: 200, circuitBreaker: { rollback: true } },
@@ -117,6 +118,22 @@ test("a service is deployed, fails and is rolled back, scaled and stopped, and i
   expect(unclear.status).toBe(2);
   expect(listed.stdout).toMatch(new RegExp(`hello-api +rest +1 +1 +1 +1 +completed +${hostname()}`));
   expect(page).toBe("1");
+
+  const [budget, larger] = await Promise.all([
+    home.run(["budget", "check"]),
+    home.json([
+      "budget",
+      "check",
+      "--app",
+      write("large.mjs", application("1").replace("max: 3", "max: 900")),
+    ]),
+  ]);
+  expect(budget.status).toBe(0);
+  expect(budget.stdout).toMatch(/hello-api +3 +6 +2 +12/);
+  expect(larger).toMatchObject({
+    status: 1,
+    document: { fits: false, lines: [{ instances: 900, surge: 1800 }] },
+  });
 
   expect((await home.run(["service", "scale", "hello-api", "2"])).status).toBe(0);
   expect((await home.run(["service", "stop", "hello-api", "--reason", "night"])).status).toBe(0);

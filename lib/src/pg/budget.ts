@@ -28,23 +28,26 @@ export const describeBudget = ({ perProcess, processes, available }: Budget): st
 
 // reserved_connections is new in PostgreSQL 16.
 const ask = statement(
-  `select (select count(*)::int from tuntas.process where expires_at > tuntas.now()) as others,
+  `select (select count(*)::int from tuntas.process where expires_at > tuntas.now()) as processes,
      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
        - coalesce(current_setting('reserved_connections', true)::int, 0) as available`,
 );
 
+/** What one process of ours takes, how many live, and what the server has for them; undefined behind a pooler, which decides itself. */
+export async function readBudget(database: Database): Promise<Budget | undefined> {
+  if (database.pooled) return undefined;
+  const [row] = await database.run<{ processes: number; available: number }>(ask);
+  return { perProcess: connectionsOf(database.connectionsMax), ...row! };
+}
+
 /**
- * Compares; answers the warning to log, or undefined where all is well. Behind a pooler the pooler decides.
+ * Compares; answers the warning to log, or undefined where all is well.
  * Errors: TUNTAS_CONNECTIONS_EXCEEDED where a single process could not even fill its own pools.
  */
 export async function checkBudget(database: Database): Promise<string | undefined> {
-  if (database.pooled) return undefined;
-  const [row] = await database.run<{ others: number; available: number }>(ask);
-  const budget = {
-    perProcess: connectionsOf(database.connectionsMax),
-    processes: row!.others + 1,
-    available: row!.available,
-  };
+  const read = await readBudget(database);
+  if (!read) return undefined;
+  const budget = { ...read, processes: read.processes + 1 };
   const verdict = judgeBudget(budget);
   if (verdict === "enough") return undefined;
   if (verdict === "tight") return describeBudget(budget);

@@ -97,6 +97,8 @@ export interface ServiceOptions {
   readonly cpu: Bounds;
   /** MiB. An instance that exceeds the limit is killed and replaced. */
   readonly memory: Bounds;
+  /** Database connections that an instance may hold at once; those of a process of Tuntas by default. */
+  readonly connections?: number;
   /** From SIGTERM to SIGKILL; at most 120s. */
   readonly stopTimeout: Duration;
   readonly healthCheck: HealthCheck;
@@ -122,6 +124,7 @@ export interface Revision {
   readonly portVariable: string | null;
   readonly cpu: Bounds;
   readonly memory: Bounds;
+  readonly connections?: number;
   readonly stopTimeoutMs: number;
   readonly healthCheck: CheckTimes & { readonly probe: Probe };
   readonly rollout: RolloutTimes;

@@ -160,6 +160,11 @@ function* findings(name: string, options: ServiceOptions): Generator<Finding> {
   );
   yield wrongBounds("cpu", "CPU units (1024 are one processor)", options.cpu);
   yield wrongBounds("memory", "MiB", options.memory);
+  yield (
+    options.connections !== undefined &&
+    !isWhole(options.connections, 0, 1 << 16) &&
+    `connections: expected how many an instance may hold, 0 for none, ${got(options.connections)}`
+  );
   yield wrongTime("stopTimeout", options.stopTimeout, [0, stopTimeoutMaxMs]);
   yield* wrongHealthCheck(options.healthCheck, port !== undefined);
   yield* wrongRollout(options.rollout);
@@ -209,6 +214,7 @@ export function revisionOf({ options, place }: ServiceDefinition): Revision {
     portVariable: port?.variable ?? null,
     cpu: options.cpu,
     memory: options.memory,
+    ...(options.connections !== undefined && { connections: options.connections }),
     stopTimeoutMs: toMs(options.stopTimeout),
     healthCheck: {
       probe,

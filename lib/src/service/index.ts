@@ -10,8 +10,9 @@ import { outputsDefault } from "./output.ts";
 import { startController, type Controller } from "./worker/index.ts";
 
 export * from "./contract.ts";
+export { budgetOf, checkConnections, type BudgetLine, type ConnectionBudget } from "./budget.ts";
 export { serviceKey, type DeployOptions, type Services } from "./client.ts";
-export { service } from "./declaration.ts";
+export { revisionOf, service } from "./declaration.ts";
 export { openFront, type Front, type FrontOptions } from "./front/index.ts";
 export { outputsDefault, type Output } from "./output.ts";
 export { serviceSignals } from "./signals.ts";

@@ -8,6 +8,7 @@ import { approvalDelegate, approvalEscalate, approvalWithdraw } from "./approval
 import { approvalApprove, approvalReject } from "./approval/decide.ts";
 import { approvalList } from "./approval/list.ts";
 import { approvalShow } from "./approval/show.ts";
+import { budgetCheck } from "./budget/check.ts";
 import { check } from "./check.ts";
 import { compensationRetry, compensationSettle } from "./compensation/decide.ts";
 import { compensationList } from "./compensation/list.ts";
@@ -85,6 +86,7 @@ export const commands: readonly Command[] = [
   dev,
   doctor,
   check,
+  budgetCheck,
   queueList,
   queueShow,
   queueCreate,

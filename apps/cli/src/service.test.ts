@@ -79,7 +79,10 @@ test("U-08 a service without limits fails the gate, by a code that names what is
 
 test("a service is deployed, fails and is rolled back, scaled and stopped, and its log tells of all of it", async () => {
   const file = write("app.mjs", application("1"));
-  const [hello, bad] = [file, write("bad.mjs", application("2", "process.exit(4)"))];
+  const [hello, bad] = [
+    file,
+    write("bad.mjs", application("2", 'console.log("no currency"); process.exit(4)')),
+  ];
   const deploy = (from: string) => ["service", "deploy", "hello-api", "--app", from];
   const nobody = await home.run(deploy(hello));
   expect(nobody).toMatchObject({ status: 1, stderr: expect.stringContaining("TUNTAS_SERVICE_UNCONTROLLED") });
@@ -104,6 +107,15 @@ test("a service is deployed, fails and is rolled back, scaled and stopped, and i
     status: 1,
     document: { deployment: { state: "failed" }, service: { revision: 1 } },
   });
+  const { instances } = failed.document.service;
+  const { id } = instances.find(({ exit }: { exit: string }) => exit === "4");
+  const reading = home.begin(["service", "output", "hello-api", id], environment);
+  const [elsewhere] = await Promise.all([
+    home.run(["service", "output", "hello-api", id]),
+    printed(reading, /no currency/),
+  ]);
+  expect(elsewhere).toMatchObject({ status: 1, stderr: expect.stringContaining("TUNTAS_SERVICE_OUTPUT") });
+
   const front = home.begin(["service", "front", "hello-api", "--port", "0"], environment);
   const url = /http\S+/.exec(await printed(front, /http\S+/))![0];
   const [shown, tooMany, unclear, listed, page] = await Promise.all([

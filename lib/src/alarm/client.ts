@@ -161,13 +161,16 @@ export function makeAlarms({ database, series, targets, ownerOf }: AlarmsOptions
       return reports.toSorted((a, b) => rank[a.state] - rank[b.state]);
     },
     async standing(names) {
-      const [definitions, states] = await Promise.all([allDefinitions(database), store.readStates(database)]);
+      const [definitions, firing] = await Promise.all([
+        allDefinitions(database),
+        store.readFiring(database, names),
+      ]);
       return definitions
         .filter(({ name }) => names.includes(name))
         .map((of) => ({
           name: of.name,
           windowMs: lookBackMsOf(of),
-          firing: states.filter(({ name, state }) => name === of.name && state === "ALARM"),
+          firing: firing.filter(({ name }) => name === of.name),
         }));
     },
     history: ({ name, subject, limit = 100 } = {}) => store.readHistory(database, name, subject, limit),

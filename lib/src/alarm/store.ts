@@ -54,6 +54,14 @@ const statesText = statement(
 
 export const readStates = (sql: Runner) => sql.run<StateRow & {}>(statesText);
 
+const firingOfText = statement(
+  `select name, subject, ${ms("since")} as "sinceMs", reason from tuntas.alarm_state where state = 'ALARM' and name = any($1)`,
+);
+
+/** What of these is in alarm. */
+export const readFiring = (sql: Runner, names: readonly string[]) =>
+  sql.run<Pick<StateRow, "name" | "subject" | "sinceMs" | "reason"> & {}>(firingOfText, [names]);
+
 // Only a state that is another one is a change, so that of two processes that evaluate at once one tells of it.
 const changeText = statement(
   `with changed as (

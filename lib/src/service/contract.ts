@@ -344,6 +344,11 @@ export const serviceErrors = catalogue({
     meaning: "The service has no such instance, or none that runs where it is to be stopped.",
     remedy: "See its instances with `tuntas service describe NAME`.",
   },
+  TUNTAS_SERVICE_OUTPUT: {
+    meaning: "What an instance printed is not to be read from here.",
+    remedy:
+      "Ask on the service's machine, with the TUNTAS_DATA_DIR of its `tuntas service run`; of instances that ended the last ten are kept.",
+  },
   TUNTAS_SERVICE_COUNT: {
     meaning: "A service cannot have that many instances.",
     remedy: "Choose a count within the scaling rule of its revision, or deploy another rule.",

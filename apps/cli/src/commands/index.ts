@@ -64,6 +64,7 @@ import { serviceDeploy, serviceRollback } from "./service/deploy.ts";
 import { serviceDescribe } from "./service/describe.ts";
 import { serviceList } from "./service/list.ts";
 import { serviceLog } from "./service/log.ts";
+import { serviceOutput } from "./service/output.ts";
 import { serviceFront, serviceRun } from "./service/run.ts";
 import { userAdd } from "./user/add.ts";
 import { userList } from "./user/list.ts";
@@ -127,6 +128,7 @@ export const commands: readonly Command[] = [
   serviceScale,
   serviceStop,
   serviceLog,
+  serviceOutput,
   serviceRun,
   serviceFront,
   approvalList,

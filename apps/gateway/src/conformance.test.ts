@@ -35,11 +35,11 @@ async function runCorpus(endpoint: string): Promise<Result[]> {
   }
 }
 
-/** Passes each request to the next of the servers in turn. */
+/** Passes each request to the next of the servers in turn; it keeps connections as long as those do, so that none ends under a client. */
 async function startRoundRobin(ports: readonly number[]) {
   const agent = new Agent({ keepAlive: true });
   let turn = 0;
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer({ keepAliveTimeout: 75_000 }, (incoming, outgoing) => {
     const { url, method, headers } = incoming;
     const port = ports[turn++ % ports.length];
     const onward = request({ host: "127.0.0.1", port, path: url, method, headers, agent }, (answer) => {

@@ -25,7 +25,13 @@ test("arrays arrive as they were, whatever their texts hold", () =>
 
 test("numbers, truth values, JSON and nothing at all", async () => {
   expect(await echo("int", pgArray.int([1, null, -(2 ** 31)]))).toEqual([1, null, -(2 ** 31)]);
-  expect(await echo("bigint", pgArray.bigint(["7", null, 2 ** 40]))).toEqual([7, null, 2 ** 40]);
+  expect(await echo("bigint", pgArray.bigint(["7", null, 2 ** 40, -(2 ** 40) - 1, -1]))).toEqual([
+    7,
+    null,
+    2 ** 40,
+    -(2 ** 40) - 1,
+    -1,
+  ]);
   expect(await echo("boolean", pgArray.bool([true, null, false]))).toEqual([true, null, false]);
   expect(await echo("json", pgArray.json(['{"a":[1]}', null]))).toEqual([{ a: [1] }, null]);
   expect(await echo("text", pgArray.text([]))).toEqual([]);

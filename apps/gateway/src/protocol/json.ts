@@ -44,19 +44,20 @@ const fits: Record<Shape["kind"], (value: unknown) => boolean> = {
  * Checks the value where it lies, so that a large body is not copied. Members that are null count as absent, and those that
  * the shape does not have are taken out: whoever reads the input, be it to say who may, sees what the operation sees.
  */
-function check(shape: Shape, value: unknown, where: string): void {
+function check(shape: Shape, value: unknown, name: string, index?: number): void {
+  const where = () => (index === undefined ? name : `${name}[${index}]`);
   if (!fits[shape.kind](value))
-    throw refuse(`${where} must be ${wanted[shape.kind]}, got ${typeName(value)}.`);
+    throw refuse(`${where()} must be ${wanted[shape.kind]}, got ${typeName(value)}.`);
   if (shape.kind === "list") {
-    (value as unknown[]).forEach((entry, index) => check(shape.of, entry, `${where}[${index}]`));
+    (value as unknown[]).forEach((entry, at) => check(shape.of, entry, where(), at));
   } else if (shape.kind === "map") {
-    for (const [key, entry] of Object.entries(value as object)) check(shape.of, entry, `${where}.${key}`);
+    for (const [key, entry] of Object.entries(value as object)) check(shape.of, entry, `${where()}.${key}`);
   } else if (shape.kind === "structure") {
     const members = value as Record<string, unknown>;
-    for (const name of Object.keys(members)) {
-      const member = Object.hasOwn(shape.members, name) ? shape.members[name] : undefined;
-      if (!member || members[name] === null) delete members[name];
-      else check(member, members[name], name);
+    for (const own of Object.keys(members)) {
+      const member = Object.hasOwn(shape.members, own) ? shape.members[own] : undefined;
+      if (!member || members[own] === null) delete members[own];
+      else check(member, members[own], own);
     }
   }
 }

@@ -7,7 +7,7 @@ import { queueSignals } from "../signals.ts";
 import {
   changeByReceipt,
   findByReceipt,
-  removeByHeldReceipt,
+  removeByFreshReceipt,
   removeByReceipt,
   type Receipt,
   type Touched,
@@ -57,12 +57,12 @@ export function makeReceipts(context: QueueContext): Receipts {
   }
 
   /**
-   * Those that hold their messages first, then those whose timeout has ended. A message whose timeout ends at this moment
+   * Those that hold fresh messages first, then the others, such as those whose timeout has ended. A message whose timeout ends at this moment
    * is on its way from one table to another, where a statement's snapshot may see it in neither; the next one sees where
    * it went.
    */
   async function removeStandard(receipts: readonly Receipt[]): Promise<Set<string>> {
-    const gone = new Set(await removeByHeldReceipt(database, receipts));
+    const gone = new Set(await removeByFreshReceipt(database, receipts));
     for (let look = 0; look < 2; look++) {
       const left = receipts.filter((receipt) => !gone.has(receipt.id));
       if (left.length === 0) break;

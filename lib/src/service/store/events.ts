@@ -35,10 +35,12 @@ export function publishEvents(events: readonly NewEvent[]): void {
     serviceSignals.publish(`service.${event}`, { ...of, ...detail });
 }
 
+const eventColumns = `e.id::text, ${ms("e.at")} as "atMs", e.event, e.deployment_id::text as "deploymentId",
+  e.instance_id::text as "instanceId", e.detail`;
+
 // What happened to old instances while a deployment was under way is part of it.
 const logText = statement(
-  `select e.id::text, ${ms("e.at")} as "atMs", e.event, e.deployment_id::text as "deploymentId", e.instance_id::text as "instanceId", e.detail
-   from tuntas.service_event e where e.service = $1 and e.id > $3::bigint and ($5::text is null or e.event = $5) and ($2::bigint is null or e.deployment_id = $2 or exists (
+  `select ${eventColumns} from tuntas.service_event e where e.service = $1 and e.id > $3::bigint and ($5::text is null or e.event = $5) and ($2::bigint is null or e.deployment_id = $2 or exists (
      select from tuntas.service_deployment d where d.id = $2 and e.at between d.started_at and coalesce(d.ended_at, 'infinity')))
    order by e.id desc limit $4`,
 );
@@ -52,17 +54,32 @@ export interface LogFilter {
   readonly limit?: number | undefined;
 }
 
+type Row = Omit<ServiceEvent, "detail"> & { detail: string };
+
+const fromRow = (row: Row): ServiceEvent => ({
+  ...row,
+  detail: JSON.parse(row.detail) as ServiceEvent["detail"],
+});
+
+// More than a roll-out of hundreds of instances has.
+const courseText = statement(
+  `select ${eventColumns} from tuntas.service_deployment d
+   join tuntas.service_event e on e.service = d.service and e.at between d.started_at and coalesce(d.ended_at, 'infinity')
+   where d.id = $1 order by e.id limit 5000`,
+);
+
+/** What happened to the service while the deployment was under way. */
+export const readCourse = async (sql: Runner, deploymentId: string): Promise<ServiceEvent[]> =>
+  (await sql.run<Row>(courseText, [deploymentId])).map(fromRow);
+
 /** The newest, in the order in which they happened. */
 export async function readLog(
   sql: Runner,
   service: string,
   { deploymentId, after = "0", event, limit = 100 }: LogFilter,
 ): Promise<ServiceEvent[]> {
-  type Row = Omit<ServiceEvent, "detail"> & { detail: string };
   const rows = await sql.run<Row>(logText, [service, deploymentId ?? null, after, limit, event ?? null]);
-  return rows
-    .toReversed()
-    .map((row) => ({ ...row, detail: JSON.parse(row.detail) as ServiceEvent["detail"] }));
+  return rows.toReversed().map(fromRow);
 }
 
 const forgetText = statement(

@@ -34,7 +34,7 @@ const codeOf = (page: string): string => blocksOf(pathToFileURL(join(root, page)
 const example = codeOf("README.md");
 
 test("the README's example, the lessons' and those of the workflow recipes compile", () => {
-  const recipes = ["backfill", "builder", "calls", "callbacks", "distributed-map"].map(
+  const recipes = ["backfill", "builder", "calls", "callbacks", "distributed-map", "schedules"].map(
     (name) => `docs/recipes/${name}.md`,
   );
   mkdirSync(scratch, { recursive: true });

@@ -582,6 +582,29 @@ create table tuntas.move_task (
   constraint move_task_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'CANCELLING'::text, 'CANCELLED'::text, 'FAILED'::text])))
 );
 
+-- control: Due instants of schedules: what was started for each, and what it came to.
+create table tuntas.occurrence (
+  schedule text not null,
+  due timestamp with time zone not null,
+  run integer not null,
+  window_start timestamp with time zone not null,
+  window_end timestamp with time zone not null,
+  state text not null,
+  reason text,
+  actor text,
+  target_kind text not null,
+  target_name text not null,
+  reference text,
+  decided_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint occurrence_pkey PRIMARY KEY (schedule, due, run),
+  constraint occurrence_schedule_fkey FOREIGN KEY (schedule) REFERENCES tuntas.schedule(name) ON DELETE CASCADE,
+  constraint occurrence_check CHECK (((state = ANY (ARRAY['started'::text, 'succeeded'::text, 'failed'::text])) = (started_at IS NOT NULL))),
+  constraint occurrence_check1 CHECK (((state = ANY (ARRAY['waiting'::text, 'started'::text])) = (ended_at IS NULL))),
+  constraint occurrence_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'started'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text, 'missed'::text])))
+) with (fillfactor=70);
+
 -- control: Governed acts of people: who, why, filter, counts, rate.
 create table tuntas.operation (
   id bigint generated always as identity not null,
@@ -850,6 +873,34 @@ create table tuntas.reservation (
   constraint reservation_state_check CHECK ((state = ANY (ARRAY['reserved'::text, 'confirmed'::text, 'released'::text, 'expired'::text]))),
   constraint reservation_unit_check CHECK ((unit >= 1))
 );
+
+-- control: Schedules: when each is due next, and what is done then.
+create table tuntas.schedule (
+  name text not null,
+  expression text not null,
+  time_zone text not null,
+  target_kind text not null,
+  target_name text not null,
+  input text not null,
+  overlap text not null,
+  catch_up text not null,
+  catch_up_within interval not null,
+  succeeds_within interval not null,
+  retention interval not null,
+  owner text not null,
+  runbook text not null,
+  anchor timestamp with time zone not null,
+  covered_until timestamp with time zone not null,
+  next_due timestamp with time zone,
+  expected_by timestamp with time zone,
+  last_success_at timestamp with time zone,
+  paused_at timestamp with time zone,
+  paused_by text,
+  paused_reason text,
+  constraint schedule_pkey PRIMARY KEY (name),
+  constraint schedule_catch_up_check CHECK ((catch_up = ANY (ARRAY['skip'::text, 'latest'::text, 'all'::text]))),
+  constraint schedule_overlap_check CHECK ((overlap = ANY (ARRAY['skip'::text, 'allow'::text, 'queue'::text])))
+) with (fillfactor=70);
 
 -- observability: Names and labels of figures over time.
 create table tuntas.series (
@@ -1128,6 +1179,10 @@ CREATE INDEX map_run_execution ON tuntas.map_run USING btree (execution_id);
 
 CREATE UNIQUE INDEX move_task_running ON tuntas.move_task USING btree (source_queue_id) WHERE (status = ANY (ARRAY['RUNNING'::text, 'CANCELLING'::text]));
 
+CREATE INDEX occurrence_ended ON tuntas.occurrence USING btree (schedule, ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE INDEX occurrence_open ON tuntas.occurrence USING btree (schedule, due, run) WHERE (ended_at IS NULL);
+
 CREATE INDEX operation_running ON tuntas.operation USING btree (id) WHERE (state = 'running'::text);
 
 CREATE INDEX outbox_holding ON tuntas.outbox USING btree (target_kind, target_name) WHERE ((parked_at IS NULL) AND ((claimed_until IS NOT NULL) OR (failure_code IS NOT NULL)));
@@ -1155,6 +1210,8 @@ CREATE INDEX reservation_due ON tuntas.reservation USING btree (expires_at) WHER
 CREATE UNIQUE INDEX reservation_holder ON tuntas.reservation USING btree (kind, resource, holder) WHERE (state = ANY (ARRAY['reserved'::text, 'confirmed'::text]));
 
 CREATE INDEX reservation_untold ON tuntas.reservation USING btree (id) WHERE ((state = 'expired'::text) AND (notify_kind IS NOT NULL) AND (told_at IS NULL));
+
+CREATE INDEX schedule_due ON tuntas.schedule USING btree (next_due) WHERE ((paused_at IS NULL) AND (next_due IS NOT NULL));
 
 CREATE INDEX series_mark_at ON tuntas.series_mark USING btree (at);
 

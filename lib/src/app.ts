@@ -18,6 +18,7 @@ import type { QueueService } from "./queue/remote/contract.ts";
 import { ensureQueue } from "./queue/ensure.ts";
 import { sendDeclared } from "./queue/send.ts";
 import { startWorkers, type Workers } from "./queue/worker/index.ts";
+import { scheduleErrors, type ScheduleDefinition } from "./schedule/contract.ts";
 import { serviceErrors, type ServiceDefinition } from "./service/contract.ts";
 import { workflowErrors } from "./workflow/contract.ts";
 import { bindWorkflow, type WorkflowDefinition } from "./workflow/declaration.ts";
@@ -31,6 +32,7 @@ export type Definition =
   | Reconciliation
   | Provider
   | AlarmDefinition
+  | ScheduleDefinition
   | ServiceDefinition;
 
 const kinds: readonly unknown[] = [
@@ -40,6 +42,7 @@ const kinds: readonly unknown[] = [
   "reconciliation",
   "provider",
   "alarm",
+  "schedule",
   "service",
 ] satisfies Definition["kind"][];
 
@@ -54,7 +57,7 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
     if (!kinds.includes(part?.kind)) {
       throw queueErrors.error(
         "TUNTAS_QUEUE_OPTIONS",
-        `app: expected ${name} to be a queue, a worker, a workflow, a service, an alarm, a provider or a reconciliation, got ${typeof part}`,
+        `app: expected ${name} to be a queue, a worker, a workflow, a schedule, a service, an alarm, a provider or a reconciliation, got ${typeof part}`,
       );
     }
   }
@@ -64,6 +67,7 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
     throw queueErrors.error("TUNTAS_WORKER_REGISTERED", `app: queue ${twice} has more than one worker`);
   checkWorkflows(partsOf(parts, "workflow"));
   checkServices(partsOf(parts, "service"));
+  checkSchedules(parts);
   return { kind: "app", parts };
 }
 
@@ -79,6 +83,24 @@ function checkServices(services: readonly ServiceDefinition[]): void {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
     throw serviceErrors.error("TUNTAS_SERVICE_REGISTERED", `app: two services have the name ${twice}`);
+}
+
+function checkSchedules(parts: Parts): void {
+  const schedules = partsOf(parts, "schedule");
+  const names = schedules.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined)
+    throw scheduleErrors.error("TUNTAS_SCHEDULE_REGISTERED", `app: two schedules have the name ${twice}`);
+  const declared = [...queuesOf(parts), ...partsOf(parts, "workflow")];
+  for (const { name, options } of schedules) {
+    const { kind, name: of } = options.target;
+    const isOwn = kind === "queue" || kind === "workflow";
+    if (isOwn && !declared.some((each) => each.kind === kind && each.name === of))
+      throw scheduleErrors.error(
+        "TUNTAS_SCHEDULE_TARGET",
+        `app: schedule ${name}: expected its ${kind} ${of} among what the application declares`,
+      );
+  }
 }
 
 type Parts = Readonly<Record<string, Definition>>;
@@ -230,6 +252,7 @@ async function begin(
     bindQueues(parts, platform, { tracing, remotes });
     const unannounce = await announce(definition, platform);
     const serveWorkflows = await beginWorkflows(parts, platform, tracing);
+    await platform.schedules.declare(serviceName(), partsOf(parts, "schedule"));
     if (!withWorkers) return { workers: undefined, unwatch: unannounce, remotes };
     await serveWorkflows();
     const pairs = workersOf(parts).map((worker) => ({

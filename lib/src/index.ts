@@ -30,6 +30,8 @@ export type {
   WorkflowDefinition,
   WorkflowOptions,
 } from "./workflow/declaration.ts";
+export { schedule } from "./schedule/declaration.ts";
+export type { OccurrenceInput, ScheduleDefinition, ScheduleOptions } from "./schedule/contract.ts";
 export { service } from "./service/declaration.ts";
 export type { ServiceDefinition } from "./service/contract.ts";
 export { runMain, runUntilSignal } from "./engine/service.ts";

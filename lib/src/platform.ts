@@ -1,10 +1,10 @@
 // The only place that builds things: database, clock of due instants, wakers, the rooms' clients, this process's
 // presence. Everything else gets what it needs handed down.
-import { attachEmbedded } from "./pg/embedded/index.ts";
 import { makeAftermath } from "./engine/aftermath.ts";
 import { dueAgendum, type Agendum } from "./engine/agenda.ts";
 import { choreDue, claimChore, registerChore } from "./engine/chore.ts";
 import { makeClosing, type Closing } from "./engine/closing.ts";
+import { openDatabaseOf, type DatabaseOptions } from "./engine/opening.ts";
 import { watchMemory } from "./engine/process/memory/watch.ts";
 import { makePresence, type Presence } from "./engine/process/presence.ts";
 import { makeDueClock } from "./engine/due.ts";
@@ -14,9 +14,6 @@ import { makeSlots, type SlotTable } from "./engine/process/slots.ts";
 import { makeTargets, type Targets } from "./engine/target.ts";
 import { makeWaker, type Waker } from "./engine/wake.ts";
 import type { Alarms } from "./alarm/client.ts";
-import type { Responsible } from "./alarm/evaluator.ts";
-import type { Labels } from "./series/contract.ts";
-import { defaultScope } from "./queue/contract.ts";
 import { makeAccess, type Access } from "./access/client.ts";
 import { startLedger, type LedgerService } from "./ledger/service.ts";
 import type { TimeSeries } from "./series/client.ts";
@@ -24,41 +21,37 @@ import { operationKey, type Operations } from "./operation/client.ts";
 import { operationAgenda, startOperations } from "./operation/service.ts";
 import { freeOperations } from "./operation/store.ts";
 import { addAll } from "./outbox/client.ts";
+import { outboxDestination } from "./outbox/destination.ts";
 import { workflowTarget } from "./outbox/start/index.ts";
 import { outboxAgenda, outboxKey, startRelay } from "./outbox/relay/index.ts";
+import { makeOwnerOf } from "./measure/owner.ts";
 import { startWatch, type Watch } from "./measure/watch.ts";
 import type { Tally } from "./measure/tally.ts";
-import { checkBudget } from "./pg/budget.ts";
-import { openDatabase, type Database } from "./pg/database.ts";
+import type { Database } from "./pg/database.ts";
 import { listen, type Listener } from "./pg/listen.ts";
-import { migrate } from "./pg/migrate.ts";
 import { makeNotifier, type Notifier } from "./pg/notify.ts";
 import type { QueueContext, Queues } from "./queue/client/index.ts";
 import { makeQueues } from "./queue/client/index.ts";
 import { readyKey } from "./queue/client/context.ts";
+import { queueDestination } from "./queue/client/destination.ts";
 import { queueTarget } from "./queue/client/target.ts";
 import { refreshText, releaseText } from "./queue/store/settle.ts";
 import { queueAgenda } from "./queue/agenda.ts";
 import { makeStraySweep } from "./queue/strays.ts";
 import { applyRetention, moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
 import { makeLog, type Log } from "./engine/log.ts";
+import { openSchedules, type Schedules } from "./schedule/client.ts";
 import { makeServices, serviceKey, type Services } from "./service/client.ts";
 import { workflowAgenda } from "./workflow/agenda.ts";
 import { makeWorkflows, type Workflows } from "./workflow/client/index.ts";
 import { answerTarget } from "./workflow/client/answer.ts";
+import { workflowDestination } from "./workflow/client/destination.ts";
 import { workflowStarter } from "./workflow/client/target.ts";
 import { activityKey, ownKey } from "./workflow/worker/index.ts";
 
-export interface PlatformOptions {
-  /** The database. Where neither this nor `dataDir` is given: DATABASE_URL, else the embedded server. */
-  readonly databaseUrl?: string | undefined;
-  /** Where the embedded server keeps its data: TUNTAS_DATA_DIR by default, else `.tuntas` below the working directory. */
-  readonly dataDir?: string;
-  readonly schema?: string;
+export interface PlatformOptions extends DatabaseOptions {
   /** What the process is called in the list of processes. */
   readonly name?: string;
-  /** The most connections for handlers' own transactions. */
-  readonly handlerConnectionsMax?: number;
   /** False for a process of a moment, which leaves it to the others to sample figures and to watch alarms. */
   readonly watches?: boolean;
   readonly log?: Log;
@@ -73,6 +66,8 @@ export interface Platform {
   /** Where announcements of the outbox go; an application binds its own kinds and names. */
   readonly targets: Targets;
   readonly ledger: LedgerService;
+  /** When what is due, and what became of it. */
+  readonly schedules: Schedules;
   /** Long-running services: revisions, deployments, instances. */
   readonly services: Services;
   /** Governed acts by people upon many things: replay, redrive, purge, and what an application registers. */
@@ -100,32 +95,6 @@ export interface Platform {
 const sweep = "sweep";
 const sweepEveryMs = 60_000;
 
-/** What the options leave open, the environment decides. */
-function addressOf({ databaseUrl, dataDir }: PlatformOptions): { url: string } | { dataDir: string } {
-  const { DATABASE_URL, TUNTAS_DATA_DIR } = process.env;
-  const url = databaseUrl ?? (dataDir === undefined ? DATABASE_URL || undefined : undefined);
-  return url === undefined ? { dataDir: dataDir ?? (TUNTAS_DATA_DIR || ".tuntas") } : { url };
-}
-
-async function openDatabaseOf(options: PlatformOptions, log: Log, closing: Closing): Promise<Database> {
-  const address = addressOf(options);
-  const embedded = "url" in address ? undefined : await attachEmbedded(address);
-  closing.add(async () => embedded?.detach());
-  const database = await openDatabase({
-    url: "url" in address ? address.url : embedded!.url,
-    ...(options.schema !== undefined && { schema: options.schema }),
-    ...(options.handlerConnectionsMax !== undefined && {
-      handlerConnectionsMax: options.handlerConnectionsMax,
-    }),
-  });
-  closing.add(database.close);
-  await migrate(database);
-  const warning = await checkBudget(database);
-  if (warning !== undefined) log.warn({ warning }, `connections may run out: ${warning}`);
-  await registerChore(database, sweep);
-  return database;
-}
-
 interface Parts {
   readonly database: Database;
   readonly waker: Waker;
@@ -135,6 +104,34 @@ interface Parts {
   readonly processId: () => string;
   readonly slots: SlotTable;
 }
+
+interface Begun extends Pick<Parts, "database"> {
+  readonly queues: Queues;
+  readonly workflows: Workflows;
+  readonly onError: (cause: unknown) => void;
+}
+
+/** Schedules, and where what is due goes. */
+const openScheduleRoom = ({ database, queues, workflows, onError }: Begun) =>
+  openSchedules({
+    database,
+    destinations: new Map([
+      ["queue", queueDestination(queues)],
+      ["workflow", workflowDestination(workflows)],
+    ]),
+    otherwise: outboxDestination,
+    onError,
+  });
+
+/** Does the work once a minute, in one process of all. */
+const makeChores = (database: Database, onError: (cause: unknown) => void, work: () => Promise<void>) =>
+  makeDueClock({
+    async move() {
+      if (await claimChore(database, sweep, sweepEveryMs)) await work();
+      return null;
+    },
+    onError,
+  });
 
 /** The rooms' clients, and what the clock, a death or a notification has them do. */
 function makeRooms({ database, waker, notifier, company, log, processId, slots }: Parts) {
@@ -165,6 +162,8 @@ function makeRooms({ database, waker, notifier, company, log, processId, slots }
     onError: complain,
   });
 
+  const scheduleRoom = openScheduleRoom({ database, queues, workflows, onError: complain });
+
   async function takeOverAll(processIds: readonly string[]): Promise<void> {
     await endDuties(database, processIds);
     notifier.notify("duty", "");
@@ -183,14 +182,10 @@ function makeRooms({ database, waker, notifier, company, log, processId, slots }
   const aftermath = makeAftermath({ look: lookForOrphans, onError: complain });
   database.onConnectionLost(aftermath.trouble);
 
-  const chores = makeDueClock({
-    async move() {
-      if (!(await claimChore(database, sweep, sweepEveryMs))) return null;
-      await lookForOrphans();
-      await applyRetention(context);
-      return null;
-    },
-    onError: complain,
+  const chores = makeChores(database, complain, async () => {
+    await lookForOrphans();
+    await applyRetention(context);
+    await scheduleRoom.tidy();
   });
 
   return {
@@ -199,11 +194,13 @@ function makeRooms({ database, waker, notifier, company, log, processId, slots }
     workflows,
     worker,
     approvalRoom,
+    schedules: scheduleRoom.schedules,
     agenda: [
       ...queueAgenda(context),
       ...workflowAgenda({ waker, worker, approvals: approvalRoom, onStray: aftermath.trouble }),
       ...outboxAgenda(waker),
       ...operationAgenda(waker),
+      ...scheduleRoom.agenda,
       dueAgendum(choreDue, chores.note),
     ],
     onDead(processIds: readonly string[]) {
@@ -213,6 +210,7 @@ function makeRooms({ database, waker, notifier, company, log, processId, slots }
     async close() {
       await aftermath.close();
       await chores.close();
+      await scheduleRoom.close();
       await approvalRoom.due.close();
       await worker.close();
       await queues.sender.idle();
@@ -270,12 +268,6 @@ function bindRooms({
     answerTarget({ answering: workflows.activities, tokenOf: workflows.tokenOf }),
   );
   return targets;
-}
-
-/** Who answers for a queue, as code has declared it. */
-async function ownerOf(queues: Queues, { queue }: Labels): Promise<Responsible | undefined> {
-  const found = queue === undefined ? undefined : await queues.catalog.find(defaultScope, queue);
-  return found?.owner ? { owner: found.owner, runbook: found.runbook } : undefined;
 }
 
 interface Place extends Pick<Parts, "database" | "log" | "slots"> {
@@ -340,13 +332,13 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
   const [notifier, company] = [makeNotifier(database), makeCompany()];
   const processId = () => presence.processId();
   const rooms = makeRooms({ database, waker, notifier, company, log, processId, slots });
-  const { context, queues, workflows, worker } = rooms;
+  const { context, queues, workflows, worker, schedules } = rooms;
   const ledger = startLedger({ database, waker, log, announce: addAll });
   const agenda = [company.agendum, ...rooms.agenda, ...ledger.agenda];
   const presence = makePlace({ database, slots, log, rooms, agenda, name: options.name ?? "tuntas" });
   for (const part of [notifier, presence, rooms, ledger]) closing.add(part.close);
   closing.add(watchMemory({ log }).close);
-  await presence.begin();
+  await Promise.all([presence.begin(), registerChore(database, sweep)]);
   await worker.open();
   const targets = bindRooms({ database, ...rooms });
   const watch = startWatch({
@@ -356,12 +348,11 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     targets,
     watches: options.watches ?? true,
     onLeft: () => notifier.notify("duty", ""),
-    ownerOf: (labels) => ownerOf(queues, labels),
+    ownerOf: makeOwnerOf({ queues, schedules }),
   });
-  closing.add(watch.close);
-  closing.add(hear(database, { waker, notifier, company, queues, watch }).close);
+  const hearing = hear(database, { waker, notifier, company, queues, watch });
   const servants = startServants({ database, targets, waker, log, processId, queues, workflows, notifier });
-  closing.add(servants.close);
+  for (const part of [watch, hearing, servants]) closing.add(part.close);
 
   return {
     database,
@@ -371,6 +362,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     waker,
     targets,
     ledger,
+    schedules,
     services: servicesOf({ database, waker, notifier }, watch.alarms),
     operations: servants.operations,
     access: makeAccess({ database, installationSecret: process.env.TUNTAS_ACCESS_SECRET }),

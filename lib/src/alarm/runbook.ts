@@ -119,6 +119,37 @@ export const approvalChecks = [
   { text: "How old is the oldest?", ...gauge("tuntas_approval_wait_age_seconds"), unit: "s" },
 ] as const satisfies readonly Check[];
 
+export const scheduleChecks = [
+  { text: "Is a success overdue?", ...gauge("tuntas_schedule_overdue"), unit: "(1 is yes)" },
+  {
+    text: "Did it fire?",
+    ...counter("tuntas_schedule_occurrences_total", { state: "started" }),
+    over: "1h",
+    unit: "in an hour",
+  },
+  {
+    text: "How many failed?",
+    ...counter("tuntas_schedule_occurrences_total", { state: "failed" }),
+    over: "1h",
+    unit: "in an hour",
+  },
+  {
+    text: "How many were skipped, since an earlier one still ran?",
+    ...counter("tuntas_schedule_occurrences_total", { state: "skipped" }),
+    over: "1h",
+    unit: "in an hour",
+  },
+  {
+    text: "For how many was nobody there?",
+    ...counter("tuntas_schedule_late_total"),
+    over: "1h",
+    unit: "in an hour",
+  },
+  { text: "How many run?", ...gauge("tuntas_schedule_open", { state: "started" }), unit: "occurrences" },
+  { text: "How many wait?", ...gauge("tuntas_schedule_open", { state: "waiting" }), unit: "occurrences" },
+  { text: "How old is the last success?", ...gauge("tuntas_schedule_success_age_seconds"), unit: "s" },
+] as const satisfies readonly Check[];
+
 export const operationChecks = [
   {
     text: "How many could not go on?",

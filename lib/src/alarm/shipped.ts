@@ -10,6 +10,7 @@ import {
   leaseChecks,
   operationChecks,
   outboxChecks,
+  scheduleChecks,
   workflowChecks,
 } from "./runbook.ts";
 
@@ -158,6 +159,33 @@ const list: readonly Shipped[] = [
     checks: workflowChecks,
     page: "workflows",
   })),
+  {
+    name: "schedule-overdue",
+    metric: { name: "tuntas_schedule_overdue", statistic: "last" },
+    when: { above: 0 },
+    of: once,
+    severity: "page",
+    checks: scheduleChecks,
+    page: "schedules",
+  },
+  {
+    name: "schedule-failed",
+    metric: { name: "tuntas_schedule_occurrences_total", labels: { state: "failed" } },
+    when: { above: 0 },
+    of: once,
+    severity: "ticket",
+    checks: scheduleChecks,
+    page: "schedules",
+  },
+  {
+    name: "schedule-late",
+    metric: { name: "tuntas_schedule_late_total" },
+    when: { above: 0 },
+    of: once,
+    severity: "ticket",
+    checks: scheduleChecks,
+    page: "schedules",
+  },
   {
     name: "operation-failed",
     metric: { name: "tuntas_operations_total", labels: { state: "failed" } },

@@ -6,6 +6,7 @@ import { ledgerMetrics } from "../ledger/signals.ts";
 import { operationMetrics } from "../operation/signals.ts";
 import { outboxMetrics } from "../outbox/signals.ts";
 import { queueMetrics } from "../queue/signals.ts";
+import { scheduleMetrics } from "../schedule/signals.ts";
 import { serviceMetrics } from "../service/signals.ts";
 import { approvalMetrics } from "../workflow/approval/signals.ts";
 import { workflowMetrics } from "../workflow/signals.ts";
@@ -18,6 +19,7 @@ export const metricLists: readonly Metrics[] = [
   approvalMetrics,
   outboxMetrics,
   ledgerMetrics,
+  scheduleMetrics,
   serviceMetrics,
   operationMetrics,
   alarmMetrics,

@@ -8,6 +8,7 @@ import type { Runner } from "../pg/join.ts";
 import { atOneMoment } from "../pg/snapshot.ts";
 import { readQueueGauges } from "../queue/store/gauges.ts";
 import { readApprovalGauges } from "../workflow/approval/gauges.ts";
+import { readScheduleGauges } from "../schedule/gauges.ts";
 import { readServiceGauges } from "../service/store/services.ts";
 import { readWorkflowGauges } from "../workflow/store/gauges.ts";
 
@@ -37,6 +38,7 @@ const readers: readonly ((sql: Runner) => Promise<readonly Reading[]>)[] = [
   readWorkflowGauges,
   readApprovalGauges,
   readServiceGauges,
+  readScheduleGauges,
   readOutboxGauges,
   readLedgerGauges,
   readAlarmGauges,

@@ -56,6 +56,7 @@ export async function testPlatform(options: TestPlatformOptions = {}): Promise<T
         as $$ select pg_catalog.now() + interval '${aheadMs} milliseconds' $$`;
       await platform.database.transaction(({ client }) => client.query(clock));
       for (const each of opened) {
+        await each.schedules.sweep();
         await each.context.due.sweep();
         await each.workflows.sweepDue();
       }

@@ -58,6 +58,10 @@ import { reconcileList } from "./reconcile/list.ts";
 import { reconcileRun } from "./reconcile/run.ts";
 import { reservationList } from "./reservation/list.ts";
 import { reservationRelease } from "./reservation/release.ts";
+import { schedulePause, scheduleRemove, scheduleResume, scheduleRun } from "./schedule/acts.ts";
+import { scheduleList } from "./schedule/list.ts";
+import { scheduleNext } from "./schedule/next.ts";
+import { scheduleShow } from "./schedule/show.ts";
 import { serve } from "./serve.ts";
 import { serviceScale, serviceStop } from "./service/count.ts";
 import { serviceDeploy, serviceRollback } from "./service/deploy.ts";
@@ -121,6 +125,13 @@ export const commands: readonly Command[] = [
   workflowGraph,
   workflowInspect,
   workflowRedrive,
+  scheduleList,
+  scheduleShow,
+  scheduleNext,
+  scheduleRun,
+  schedulePause,
+  scheduleResume,
+  scheduleRemove,
   serviceList,
   serviceDescribe,
   serviceDeploy,

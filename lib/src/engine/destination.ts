@@ -1,0 +1,35 @@
+// Where work goes that a room above begins and waits for: a queue, a workflow, a target of announcements. Unlike a target it
+// is begun in the caller's own transaction, and can say what became of it.
+import type { Tx } from "../pg/contract.ts";
+import type { Runner } from "../pg/join.ts";
+import type { TargetName } from "./target.ts";
+
+/** What is to be begun. */
+export interface Order {
+  readonly target: TargetName;
+  /** The same for no two orders: letters, digits, "-" and "_", at most 80. */
+  readonly key: string;
+  /** Orders of one group stay in their order, where the target knows one. */
+  readonly group: string;
+  /** JSON text. */
+  readonly input: string;
+}
+
+/** What work came to. */
+export interface Fate {
+  readonly reference: string;
+  readonly state: "succeeded" | "failed";
+  readonly reason: string | null;
+}
+
+export interface Destination {
+  /** Begins the work; answers what it is known by. */
+  readonly begin: (tx: Tx, order: Order) => Promise<string>;
+  /**
+   * SQL, for the heartbeat: true where the work that the column names has ended. It may leave out what only `fates` finds;
+   * what it asks must lie at the end of an index.
+   */
+  readonly hasEnded: (reference: string) => string;
+  /** What has ended of the work with these references, all begun for the one name. */
+  readonly fates: (sql: Runner, name: string, references: readonly string[]) => Promise<readonly Fate[]>;
+}

@@ -1,0 +1,133 @@
+// What a caller of the schedule room sees: what a schedule is declared by, how it stands, what became of its occurrences,
+// and the error codes. When an expression is due is said in core/cron.
+import type { Duration } from "../core/duration.ts";
+import { catalogue } from "../core/error.ts";
+import type { TargetName } from "../engine/target.ts";
+
+export const overlaps = ["skip", "allow", "queue"] as const;
+export type Overlap = (typeof overlaps)[number];
+
+/** What becomes of occurrences that nobody was there for; those that are older than the duration are let go. */
+export type CatchUp = "skip" | { readonly latest: Duration } | { readonly all: Duration };
+
+export interface ScheduleOptions {
+  /** `cron(0 2 * * ? *)`, `rate(5 minutes)` or `at(2026-03-01T09:00:00)` as for EventBridge Scheduler, or crontab's five fields. */
+  readonly when: string;
+  /** An IANA name such as `Asia/Jakarta`, or a fixed offset such as `+07:00`. */
+  readonly timeZone: string;
+  /**
+   * What happens while the work of an occurrence still runs: the next one is skipped for good, is started beside it, or
+   * waits its turn.
+   */
+  readonly overlap: Overlap;
+  readonly catchUp: CatchUp;
+  /** A declared queue or workflow, or another target of announcements. */
+  readonly target: TargetName;
+  /** Given to the work beside `window`, `scheduledAt` and `schedule`. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** How long after it is due an occurrence must have succeeded; the alarm `schedule-overdue` tells where none has. */
+  readonly succeedsWithin: Duration;
+  /** How long ended occurrences stay on record; 30d by default. */
+  readonly retention?: Duration;
+  readonly owner: string;
+  /** What they read first: a path or an address. */
+  readonly runbook: string;
+}
+
+export interface ScheduleDefinition {
+  readonly kind: "schedule";
+  readonly name: string;
+  readonly options: ScheduleOptions;
+}
+
+/** What the work of an occurrence gets, with the schedule's own `input` beside it. Instants are ISO 8601 in UTC. */
+export interface OccurrenceInput {
+  readonly schedule: string;
+  /** The instant it was due at. */
+  readonly scheduledAt: string;
+  /** What it is about: from `start` on, up to and without `end`. The windows of consecutive occurrences leave no gap. */
+  readonly window: { readonly start: string; readonly end: string; readonly timeZone: string };
+}
+
+export type OccurrenceState = "waiting" | "started" | "succeeded" | "failed" | "skipped" | "missed";
+
+export interface Occurrence {
+  readonly dueMs: number;
+  /** 0 for the schedule's own; a person's runs of the same window are 1 and up. */
+  readonly run: number;
+  readonly windowStartMs: number;
+  readonly windowEndMs: number;
+  readonly state: OccurrenceState;
+  readonly reason: string | null;
+  readonly actor: string | null;
+  readonly target: TargetName;
+  /** What its work is known by: the number of a message, the ARN of an execution, the row of an announcement. */
+  readonly reference: string | null;
+  readonly decidedAtMs: number;
+  readonly startedAtMs: number | null;
+  readonly endedAtMs: number | null;
+}
+
+export interface ScheduleReport {
+  readonly name: string;
+  readonly expression: string;
+  readonly timeZone: string;
+  readonly target: TargetName;
+  readonly overlap: Overlap;
+  readonly catchUp: "skip" | "latest" | "all";
+  readonly owner: string;
+  readonly runbook: string;
+  /** Null where the expression has no further instant. */
+  readonly nextDueMs: number | null;
+  /** By when a success is expected; null where none is. */
+  readonly expectedByMs: number | null;
+  readonly overdue: boolean;
+  readonly lastSuccessAtMs: number | null;
+  readonly pausedAtMs: number | null;
+  readonly pausedBy: string | null;
+  readonly pausedReason: string | null;
+  /** How many run, and how many wait for their turn. */
+  readonly running: number;
+  readonly waiting: number;
+}
+
+/** An instant to come, and the local times before it that a change of the clocks leaves out. */
+export interface Upcoming {
+  readonly dueMs: number;
+  readonly leftOut: readonly string[];
+}
+
+export interface Act {
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** What is not found this soon after it was due counts as missed. */
+export const onTimeMs = 15_000;
+
+/** The most that are caught up at once, and that wait for their turn. */
+export const occurrencesMax = 1000;
+
+export const scheduleErrors = catalogue({
+  TUNTAS_SCHEDULE_OPTIONS: {
+    meaning: "The declaration of a schedule leaves out what must be said, or says what cannot be.",
+    remedy:
+      "Say what the message names: time zone, overlap, catch-up, owner and runbook have no defaults, because each default is wrong for somebody.",
+  },
+  TUNTAS_SCHEDULE_REGISTERED: {
+    meaning: "Two schedules of an application have the same name.",
+    remedy: "Give one of them another name.",
+  },
+  TUNTAS_SCHEDULE_MISSING: {
+    meaning: "There is no schedule of that name.",
+    remedy: "See the names with `tuntas schedule list`.",
+  },
+  TUNTAS_SCHEDULE_TARGET: {
+    meaning: "A schedule starts a queue or a workflow that its application does not declare.",
+    remedy: "Export the queue or the workflow into the application that declares the schedule.",
+  },
+  TUNTAS_SCHEDULE_WINDOW: {
+    meaning: "The schedule has no window that could be run.",
+    remedy: "Name the instant of an occurrence, as `tuntas schedule show NAME` lists them.",
+  },
+});

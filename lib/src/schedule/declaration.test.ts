@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { app } from "../app.ts";
+import { isTuntasError } from "../core/error.ts";
+import { queue } from "../queue/declaration.ts";
+import { schedule } from "./index.ts";
+import type { ScheduleOptions } from "./contract.ts";
+
+const work = queue("report-work", {
+  message: z.unknown(),
+  visibilityTimeout: "30s",
+  deadLetter: { after: 3, retention: "14d", owner: "reports-team", runbook: "r" },
+});
+
+const whole: ScheduleOptions = {
+  when: "cron(0 2 * * ? *)",
+  timeZone: "Asia/Jakarta",
+  overlap: "skip",
+  catchUp: { latest: "1d" },
+  target: work,
+  succeedsWithin: "1h",
+  owner: "reports-team",
+  runbook: "runbooks/nightly.md",
+};
+
+function refusal(make: () => unknown): string {
+  try {
+    make();
+  } catch (error) {
+    if (isTuntasError(error)) return `${error.code} ${error.message}`;
+    throw error;
+  }
+  throw new Error("expected it to be refused");
+}
+
+test("a whole declaration is taken, and its queue comes along", () => {
+  const nightly = schedule("nightly", whole);
+  expect(nightly).toMatchObject({ kind: "schedule", name: "nightly" });
+  expect(app({ nightly, work }).parts).toHaveProperty("nightly");
+});
+
+test.each([
+  ["timeZone", "S-02"],
+  ["overlap", "S-04"],
+  ["catchUp", "S-14"],
+  ["owner", "S-19"],
+  ["runbook", "S-23"],
+  ["succeedsWithin", "S-22"],
+  ["target", "S-01"],
+  ["when", "S-01"],
+])("without %s a schedule does not compile and is refused (%s)", (field) => {
+  const { [field as keyof ScheduleOptions]: _, ...rest } = whole;
+  expect(refusal(() => schedule("nightly", rest as ScheduleOptions))).toMatch(
+    new RegExp(`^TUNTAS_SCHEDULE_OPTIONS schedule "nightly": ${field}`),
+  );
+});
+
+test.each<[Partial<Record<keyof ScheduleOptions, unknown>>, RegExp]>([
+  [{ when: "cron(0 25 * * ? *)" }, /when: hours: expected 0-23/],
+  [{ when: "0 0 30 2 *" }, /when: day and month: expected a date that exists/],
+  [{ timeZone: "Europe/Nowhere" }, /timeZone: time zone: expected an IANA name/],
+  [
+    { when: "at(2026-03-29T02:30:00)", timeZone: "Europe/Berlin" },
+    /when: expression: expected a local time that exists/,
+  ],
+  [{ overlap: "queue", catchUp: { all: "0s" } }, /catchUp.all: expected a duration/],
+  [{ catchUp: { all: "1h" } }, /catchUp: all that are caught up come at once/],
+  [{ catchUp: { all: "1h", latest: "1h" } }, /catchUp: expected "skip"/],
+  [{ input: [] }, /input: expected an object/],
+  [{ owner: "\ud800" }, /expected text without NUL/],
+])("%j is refused", (wrong, message) => {
+  expect(refusal(() => schedule("nightly", { ...whole, ...wrong } as ScheduleOptions))).toMatch(message);
+});
+
+test("everything that is missing is named at once", () => {
+  const message = refusal(() => schedule("no good", {} as ScheduleOptions));
+  for (const part of [
+    "letters, digits",
+    "timeZone:",
+    "when:",
+    "overlap:",
+    "catchUp:",
+    "target:",
+    "owner:",
+    "runbook:",
+  ])
+    expect(message).toContain(part);
+});
+
+test("an application refuses two of one name, and a queue that it does not declare", () => {
+  const nightly = schedule("nightly", whole);
+  expect(refusal(() => app({ work, a: nightly, b: schedule("nightly", whole) }))).toMatch(
+    /^TUNTAS_SCHEDULE_REGISTERED/,
+  );
+  expect(refusal(() => app({ nightly }))).toMatch(/^TUNTAS_SCHEDULE_TARGET .*its queue report-work/);
+});

@@ -1,0 +1,145 @@
+// Declaring schedules. What a schedule must say is checked here as well as by the compiler, so that an untyped
+// declaration is refused too, with everything that it leaves out at once.
+import { inspect } from "node:util";
+import { parseExpression, recurrence, zoneOf } from "../core/cron/index.ts";
+import { toMs, type Duration } from "../core/duration.ts";
+import { isTuntasError } from "../core/error.ts";
+import { isStorable } from "../core/text.ts";
+import {
+  type CatchUp,
+  overlaps,
+  type ScheduleDefinition,
+  scheduleErrors,
+  type ScheduleOptions,
+} from "./contract.ts";
+
+// With the instant it makes the name of an execution, which has 80 characters.
+const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,47}$/;
+const dayMs = 86_400_000;
+
+/** A declaration as the database keeps it. */
+export interface ScheduleSettings {
+  readonly name: string;
+  readonly expression: string;
+  readonly timeZone: string;
+  readonly targetKind: string;
+  readonly targetName: string;
+  readonly input: string;
+  readonly overlap: string;
+  readonly catchUp: "skip" | "latest" | "all";
+  readonly catchUpWithinMs: number;
+  readonly succeedsWithinMs: number;
+  readonly retentionMs: number;
+  readonly owner: string;
+  readonly runbook: string;
+}
+
+type Finding = string | false | undefined;
+
+const got = (value: unknown): string => `got ${inspect(value, { depth: 1 })}`;
+const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
+
+/** What the room below says of it, if it refuses it. */
+function refused(field: string, make: () => unknown): Finding {
+  try {
+    make();
+    return undefined;
+  } catch (error) {
+    if (isTuntasError(error)) return `${field}: ${error.message}`;
+    throw error;
+  }
+}
+
+function wrongTime(field: string, value: unknown, [minMs, maxMs]: readonly [number, number]): Finding {
+  const fail = `${field}: expected a duration from ${minMs / 1000}s to ${maxMs / dayMs}d such as "2h", ${got(value)}`;
+  return refused(field, () => toMs(value as Duration)) !== undefined
+    ? fail
+    : (toMs(value as Duration) < minMs || toMs(value as Duration) > maxMs) && fail;
+}
+
+/** The rule and its bound; undefined where it is neither. */
+function catchUpOf(given: CatchUp | undefined): readonly ["skip" | "latest" | "all", Duration] | undefined {
+  if (given === "skip") return ["skip", "0s"];
+  const entries = Object.entries(given ?? {});
+  const [rule, within] = entries[0] ?? [];
+  return entries.length === 1 && (rule === "latest" || rule === "all")
+    ? [rule, within as Duration]
+    : undefined;
+}
+
+function* wrongCatchUp({ catchUp, overlap }: ScheduleOptions): Generator<Finding> {
+  const rule = catchUpOf(catchUp);
+  if (!rule) return yield `catchUp: expected "skip", { latest: "1d" } or { all: "2h" }, ${got(catchUp)}`;
+  if (rule[0] === "skip") return;
+  yield wrongTime(`catchUp.${rule[0]}`, rule[1], [1000, 366 * dayMs]);
+  yield (
+    rule[0] === "all" &&
+    overlap === "skip" &&
+    'catchUp: all that are caught up come at once and would skip each other; choose overlap "queue" or "allow", or { latest }'
+  );
+}
+
+function* findings(name: string, options: ScheduleOptions): Generator<Finding> {
+  yield (
+    !nameForm.test(name) &&
+    `expected a name of up to 48 letters, digits, "-" and "_", got ${JSON.stringify(name)}`
+  );
+  yield refused("timeZone", () => zoneOf(options.timeZone));
+  yield refused("when", () => parseExpression(options.when));
+  yield (
+    !overlaps.includes(options.overlap) &&
+    `overlap: expected one of ${overlaps.join(", ")}, ${got(options.overlap)}`
+  );
+  yield* wrongCatchUp(options);
+  yield (
+    (!isText(options.target?.kind) || !isText(options.target?.name)) &&
+    `target: expected a queue, a workflow or { kind, name }, ${got(options.target)}`
+  );
+  yield wrongTime("succeedsWithin", options.succeedsWithin, [1000, 366 * dayMs]);
+  if (options.retention !== undefined)
+    yield wrongTime("retention", options.retention, [60_000, 3660 * dayMs]);
+  yield !isText(options.owner) && "owner: expected who acts when it fails";
+  yield !isText(options.runbook) && "runbook: expected what they read first";
+  const input = options.input ?? {};
+  yield (typeof input !== "object" || Array.isArray(input)) && `input: expected an object, ${got(input)}`;
+  const texts = [options.owner, options.runbook, options.target?.kind, options.target?.name];
+  yield (
+    texts.some((each) => isText(each) && !isStorable(each)) && "expected text without NUL or lone surrogates"
+  );
+}
+
+/** Declares a schedule. Errors: TUNTAS_SCHEDULE_OPTIONS, which names everything that is missing. */
+export function schedule(name: string, options: ScheduleOptions): ScheduleDefinition {
+  const found = [...findings(name, options ?? {})].filter(Boolean);
+  if (found.length === 0)
+    found.push(
+      ...[
+        refused("when", () => recurrence(parseExpression(options.when), zoneOf(options.timeZone), 0)),
+      ].filter(Boolean),
+    );
+  if (found.length > 0)
+    throw scheduleErrors.error(
+      "TUNTAS_SCHEDULE_OPTIONS",
+      `schedule ${JSON.stringify(name)}: ${found.join("; ")}`,
+    );
+  return { kind: "schedule", name, options };
+}
+
+export function settingsOf({ name, options }: ScheduleDefinition): ScheduleSettings {
+  const [catchUp, within] = catchUpOf(options.catchUp)!;
+  return {
+    name,
+    expression: options.when,
+    timeZone: options.timeZone,
+    targetKind: options.target.kind,
+    targetName: options.target.name,
+    input: JSON.stringify(options.input ?? {}),
+    overlap: options.overlap,
+    catchUp,
+    catchUpWithinMs: toMs(within),
+    succeedsWithinMs: toMs(options.succeedsWithin),
+    retentionMs: toMs(options.retention ?? "30d"),
+    owner: options.owner,
+    runbook: options.runbook,
+  };
+}

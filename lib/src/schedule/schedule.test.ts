@@ -1,0 +1,301 @@
+// Schedules with the real queue, the real workflows and the database's clock, which the tests move.
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { app, start, task, workflow, type RunningApp } from "../index.ts";
+import { channelName } from "../engine/signals.ts";
+import { statement } from "../pg/database.ts";
+import { queue, worker } from "../queue/declaration.ts";
+import { rejected } from "../core/outcome.ts";
+import { testPlatform, type TestPlatform } from "../testing/index.ts";
+import { schedule, type OccurrenceInput, type ScheduleOptions } from "./index.ts";
+
+let kit: TestPlatform;
+beforeAll(async () => {
+  kit = await testPlatform();
+});
+afterAll(() => kit[Symbol.asyncDispose]());
+
+const minute = 60_000;
+const by = { by: "ana", reason: "a test" };
+
+const shared = {
+  timeZone: "UTC",
+  overlap: "allow",
+  catchUp: "skip",
+  succeedsWithin: "1h",
+  owner: "reports-team",
+  runbook: "runbooks/reports.md",
+} as const satisfies Partial<ScheduleOptions>;
+
+const nowMs = async () =>
+  Number(
+    (await kit.platform.database.run(statement("select extract(epoch from tuntas.now()) * 1000 as ms")))[0]!
+      .ms,
+  );
+
+/** To so many seconds after the next full minute, in steps as a heartbeat would take them. */
+async function toMinute(seconds = 1): Promise<void> {
+  const now = await nowMs();
+  await kit.advance(minute - (now % minute) + seconds * 1000);
+}
+
+/** A queue whose handler does what it is told, and what it got. */
+function place(handle: (got: OccurrenceInput) => unknown = () => undefined) {
+  const work = queue(`work-${randomUUID().slice(0, 8)}`, {
+    message: z.object({
+      schedule: z.string(),
+      scheduledAt: z.string(),
+      window: z.object({ start: z.string(), end: z.string(), timeZone: z.string() }),
+      region: z.string().optional(),
+    }),
+    visibilityTimeout: "30s",
+    deadLetter: { after: 1, retention: "14d", owner: "reports-team", runbook: "runbooks/reports.md" },
+  });
+  const got: OccurrenceInput[] = [];
+  const working = worker(work, {
+    idempotencyKey: (each) => `${each.schedule} ${each.scheduledAt} ${randomUUID()}`,
+    timeout: "20s",
+    concurrency: 4,
+    handle: (each) => {
+      got.push(each);
+      return handle(each) as undefined;
+    },
+  });
+  return { work, working, got };
+}
+
+const running: RunningApp[] = [];
+afterAll(() => Promise.all(running.map((each) => each.stop())));
+
+async function begin(parts: Parameters<typeof app>[0]): Promise<void> {
+  running.push(await start(app(parts), { platform: kit.platform }));
+}
+
+const states = async (name: string) =>
+  (await kit.platform.schedules.occurrences(name)).map(({ state }) => state).toReversed();
+const seen = (name: string) => expect.poll(() => states(name), { interval: 20 });
+const stopAll = async () => {
+  for (const { name } of await kit.platform.schedules.list()) await kit.platform.schedules.remove(name, by);
+};
+beforeEach(stopAll);
+
+test("S-01 S-10 S-20: a cron, a rate and a one-time schedule are due when the clock passes, with window and record", async () => {
+  const { work, working, got } = place();
+  const at = new Date((await nowMs()) + 90 * minute).toISOString().slice(0, 19);
+  const options = { ...shared, target: work };
+  await begin({
+    work,
+    working,
+    minutely: schedule("minutely", {
+      ...options,
+      when: "* * * * *",
+      input: { region: "eu", window: "not this" },
+    }),
+    hourly: schedule("hourly", { ...options, when: "rate(1 hour)" }),
+    once: schedule("once", { ...options, when: `at(${at})` }),
+  });
+  await expect.poll(() => got.map((each) => each.schedule)).toEqual(["hourly"]); // a rate begins at once
+  await toMinute();
+  await seen("minutely").toEqual(["succeeded"]);
+  await toMinute();
+  await seen("minutely").toEqual(["succeeded", "succeeded"]);
+  const [first, second] = got.filter((each) => each.schedule === "minutely") as [
+    OccurrenceInput,
+    OccurrenceInput,
+  ];
+  expect(first).toMatchObject({ region: "eu", window: { end: first.scheduledAt, timeZone: "UTC" } });
+  expect(Date.parse(first.window.end) - Date.parse(first.window.start)).toBe(minute);
+  expect(second.window.start).toBe(first.window.end);
+  const [record] = await kit.platform.schedules.occurrences("minutely", 1);
+  expect(record).toMatchObject({ run: 0, state: "succeeded", reference: expect.stringMatching(/^\d+$/) });
+  expect(record!.endedAtMs! - record!.startedAtMs!).toBeGreaterThanOrEqual(0);
+  await kit.platform.schedules.remove("minutely", by);
+  await kit.advance(Date.parse(`${at}Z`) - (await nowMs()) + 1000);
+  await seen("once").toEqual(["succeeded"]);
+  expect((await kit.platform.schedules.find("once")).nextDueMs).toBeNull();
+});
+
+test("a workflow is started in the same transaction, and what it came to is known", async () => {
+  const got: unknown[] = [];
+  const nightly = workflow("Nightly", {
+    definition: { StartAt: "Report", States: { Report: { Type: "Task", Resource: "report", End: true } } },
+    tasks: {
+      report: task({
+        idempotent: true,
+        timeout: "20s",
+        handle: (input: unknown) => {
+          got.push(input);
+          if (got.length === 2) throw new Error("no paper");
+          return {};
+        },
+      } as never),
+    },
+  });
+  await begin({ nightly, schedule: schedule("nightly", { ...shared, when: "* * * * *", target: nightly }) });
+  await toMinute();
+  await seen("nightly").toEqual(["succeeded"]);
+  await toMinute();
+  await seen("nightly").toEqual(["succeeded", "failed"]);
+  expect(got[0]).toMatchObject({ schedule: "nightly", window: { timeZone: "UTC" } });
+  const [last] = await kit.platform.schedules.occurrences("nightly", 1);
+  expect(last).toMatchObject({
+    reason: expect.stringContaining("no paper"),
+    reference: expect.stringContaining("Nightly:nightly-2"),
+  });
+});
+
+describe("S-04 overlap", () => {
+  /** Three ticks while the first still works. */
+  async function threeTicks(overlap: ScheduleOptions["overlap"]) {
+    const gates: (() => void)[] = [];
+    const { work, working, got } = place(() => new Promise<void>((resolve) => gates.push(resolve)));
+    const name = `overlap-${overlap}`;
+    await begin({
+      work,
+      working,
+      schedule: schedule(name, { ...shared, when: "* * * * *", overlap, target: work }),
+    });
+    for (let count = 1; count <= 3; count++) {
+      await toMinute();
+      await expect.poll(async () => (await states(name)).length).toBe(count);
+      await expect.poll(() => got.length).toBeGreaterThan(0);
+    }
+    return { name, gates, got, open: () => gates.shift()?.() };
+  }
+
+  test("S-06 skip: what comes meanwhile is left out for good, and the next one runs", async () => {
+    const { name, open, got } = await threeTicks("skip");
+    expect(await states(name)).toEqual(["started", "skipped", "skipped"]);
+    const [, second] = (await kit.platform.schedules.occurrences(name)).toReversed();
+    expect(second!.reason).toMatch(/^the one of .* still runs$/);
+    open();
+    await seen(name).toEqual(["succeeded", "skipped", "skipped"]);
+    await toMinute();
+    await expect.poll(() => got.length).toBe(2);
+    open();
+  });
+
+  test("S-07 queue: they run in order, one after the other, and those that wait are counted", async () => {
+    const { name, open, got } = await threeTicks("queue");
+    expect(await states(name)).toEqual(["started", "waiting", "waiting"]);
+    expect(await kit.platform.schedules.find(name)).toMatchObject({ running: 1, waiting: 2 });
+    for (let count = 1; count <= 3; count++) {
+      await expect.poll(() => got.length).toBe(count);
+      open();
+    }
+    await seen(name).toEqual(["succeeded", "succeeded", "succeeded"]);
+    expect(got.map((each) => each.scheduledAt)).toEqual(got.map((each) => each.scheduledAt).toSorted());
+  });
+
+  test("S-05 S-09 allow: each window is work of its own, side by side", async () => {
+    const { name, open, got } = await threeTicks("allow");
+    await expect.poll(() => got.length).toBe(3);
+    expect(await states(name)).toEqual(["started", "started", "started"]);
+    expect(new Set(got.map((each) => each.window.start)).size).toBe(3);
+    for (const _ of got) open();
+  });
+});
+
+test("S-22 V-03: a success that does not come is overdue, also while it is paused; a failure says why", async () => {
+  const { work, working } = place(() => rejected({ code: "NO_DATA", message: "no data" }));
+  await begin({
+    work,
+    working,
+    failing: schedule("failing", { ...shared, when: "0 0 1 1 *", succeedsWithin: "1m", target: work }),
+  });
+  await kit.platform.schedules.run("failing", by);
+  await seen("failing").toEqual(["failed"]);
+  expect((await kit.platform.schedules.occurrences("failing"))[0]!.reason).toContain("no data");
+  const { nextDueMs } = await kit.platform.schedules.find("failing");
+  await kit.platform.schedules.pause("failing", by);
+  expect(await kit.platform.schedules.find("failing")).toMatchObject({ overdue: false, pausedBy: "ana" });
+  await kit.advance(nextDueMs! - (await nowMs()) + 2 * minute);
+  expect(await kit.platform.schedules.find("failing")).toMatchObject({ overdue: true });
+});
+
+test("pause, resume, run again, change and removal are on the record", async () => {
+  const { work, working, got } = place();
+  const options = { ...shared, when: "* * * * *", target: work } as const;
+  await begin({ work, working, governed: schedule("governed", options) });
+  await toMinute();
+  await seen("governed").toEqual(["succeeded"]);
+  await kit.platform.schedules.pause("governed", by);
+  await toMinute();
+  await toMinute();
+  expect(await states("governed")).toEqual(["succeeded"]);
+  const again = await kit.platform.schedules.run("governed", {
+    ...by,
+    dueMs: Date.parse(got[0]!.scheduledAt),
+  });
+  expect(again).toMatchObject({ run: 1, actor: "ana", state: "started" });
+  await expect.poll(() => got.length).toBe(2);
+  expect(got[1]!.window).toEqual(got[0]!.window);
+  await expect(kit.platform.schedules.run("governed", { ...by, dueMs: 12_345 })).rejects.toMatchObject({
+    code: "TUNTAS_SCHEDULE_WINDOW",
+  });
+  const future = Date.parse(got[0]!.scheduledAt) + 60 * minute;
+  await expect(kit.platform.schedules.run("governed", { ...by, dueMs: future })).rejects.toThrow(
+    "is not over before",
+  );
+  await kit.platform.schedules.resume("governed", by);
+  await toMinute();
+  await expect.poll(() => got.length).toBe(3);
+  await kit.platform.schedules.declare("reports", [schedule("governed", { ...options, when: "0 0 1 1 *" })]);
+  const { nextDueMs } = await kit.platform.schedules.find("governed");
+  expect(new Date(nextDueMs!).toISOString()).toMatch(/-01-01T00:00:00/);
+  await kit.platform.schedules.remove("governed", by);
+  await expect(kit.platform.schedules.find("governed")).rejects.toMatchObject({
+    code: "TUNTAS_SCHEDULE_MISSING",
+  });
+  const rows = await kit.platform.database.run(
+    statement("select action from tuntas.audit where subject = 'schedule governed' order by audit.id"),
+  );
+  expect(rows.map(({ action }) => action)).toEqual(
+    ["pause", "run", "resume", "change", "remove"].map((verb) => `schedule.${verb}`),
+  );
+});
+
+test("S-14: occurrences that nobody was there for are counted, and treated by the rule", async () => {
+  const late: unknown[] = [];
+  const hear = (fields: unknown) => void late.push(fields);
+  subscribe(channelName("schedule.late"), hear);
+  const { work, working, got } = place();
+  const options = { ...shared, when: "* * * * *", target: work } as const;
+  await begin({
+    work,
+    working,
+    none: schedule("rule-skip", options),
+    latest: schedule("rule-latest", { ...options, catchUp: { latest: "1h" } }),
+    all: schedule("rule-all", { ...options, overlap: "queue", catchUp: { all: "1h" } }),
+  });
+  const now = await nowMs();
+  await kit.advance(minute - (now % minute) + 2 * minute + 40_000);
+  await seen("rule-skip").toEqual(["missed", "missed", "missed"]);
+  await seen("rule-latest").toEqual(["missed", "missed", "succeeded"]);
+  await seen("rule-all").toEqual(["succeeded", "succeeded", "succeeded"]);
+  for (const name of ["rule-skip", "rule-latest", "rule-all"])
+    expect(late).toContainEqual({ schedule: name, count: 3 });
+  unsubscribe(channelName("schedule.late"), hear);
+  const instants = got.filter((each) => each.schedule === "rule-all").map((each) => each.scheduledAt);
+  expect(instants).toEqual(instants.toSorted());
+});
+
+test("what is beyond its retention is forgotten, and a schedule whose queue is gone keeps nobody back", async () => {
+  const { work, working } = place();
+  await begin({
+    work,
+    working,
+    brief: schedule("brief", { ...shared, when: "* * * * *", retention: "1m", target: work }),
+  });
+  await kit.platform.schedules.declare("other", [
+    schedule("a-lost", { ...shared, when: "* * * * *", target: { kind: "queue", name: "nowhere" } }),
+  ]);
+  await toMinute();
+  await seen("brief").toEqual(["succeeded"]);
+  await kit.platform.schedules.pause("brief", by);
+  expect(await states("a-lost")).toEqual([]);
+  await kit.advance(3 * minute);
+  await seen("brief").toEqual([]);
+});

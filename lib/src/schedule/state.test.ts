@@ -1,0 +1,145 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { occurrencesMax, onTimeMs } from "./contract.ts";
+import {
+  clockworkOf,
+  decide,
+  dueInstants,
+  keyOf,
+  leftOutBefore,
+  windowStartOf,
+  type Rules,
+} from "./state.ts";
+
+const at = (text: string): number => Date.parse(text);
+const minutely = clockworkOf({ expression: "* * * * *", timeZone: "UTC", anchorMs: 0 });
+const hourMs = 3_600_000;
+
+const rules = (more: Partial<Rules> = {}): Rules => ({
+  overlap: "allow",
+  catchUp: "skip",
+  catchUpWithinMs: 24 * hourMs,
+  ...more,
+});
+
+/** What is decided when somebody looks again at `until`, with nothing under way. */
+function lookAt(until: string, { from, ...more }: Partial<Rules> & { readonly from: string }) {
+  const { instants, beyond } = dueInstants(minutely, at(from), at(until));
+  const decisions = decide({
+    due: instants,
+    nowMs: at(until),
+    windowStartMs: windowStartOf(minutely, instants[0]!),
+    rules: rules(more),
+    underway: { running: undefined, waiting: 0 },
+  });
+  return { decisions, beyond };
+}
+
+const started = ({ decisions }: ReturnType<typeof lookAt>) =>
+  decisions.filter(({ state }) => state !== "missed");
+
+test("sched-01: after an outage none, the latest or all run, each with its own instant, and the next is on time", () => {
+  const [from, until] = ["2025-06-01T08:29:00Z", "2025-06-01T10:21:30Z"];
+  expect(lookAt(until, { from }).decisions).toHaveLength(113);
+  expect(started(lookAt(until, { from }))).toEqual([]);
+  const latest = started(lookAt(until, { from, catchUp: "latest" }));
+  expect(latest.map(({ dueMs }) => dueMs)).toEqual([at("2025-06-01T10:21:00Z")]);
+  const all = started(lookAt(until, { from, catchUp: "all", overlap: "queue" }));
+  expect(all).toHaveLength(113);
+  expect(all.map(({ state }) => state)).toEqual(["started", ...Array.from({ length: 112 }, () => "waiting")]);
+  expect(all.map(({ dueMs }) => dueMs)).toEqual(all.map(({ dueMs }) => dueMs).toSorted((a, b) => a - b));
+  expect(minutely.recurrence.next(at(until))).toBe(at("2025-06-01T10:22:00Z"));
+  const onTime = lookAt("2025-06-01T10:22:01Z", { from: "2025-06-01T10:22:00Z" });
+  expect(onTime.decisions).toMatchObject([{ state: "started", reason: null }]);
+});
+
+test("what is caught up is bounded in age and in number, and what is beyond is known", () => {
+  const within = lookAt("2025-06-01T10:00:30Z", {
+    from: "2025-06-01T08:00:00Z",
+    catchUp: "all",
+    catchUpWithinMs: hourMs,
+  });
+  expect(started(within)).toHaveLength(60);
+  const { decisions, beyond } = lookAt("2026-06-01T00:00:30Z", {
+    from: "2025-06-01T00:00:00Z",
+    catchUp: "all",
+    catchUpWithinMs: 400 * 24 * hourMs,
+  });
+  expect(decisions).toHaveLength(occurrencesMax);
+  expect(beyond).toBe(at("2025-06-01T00:00:00Z"));
+});
+
+test("of the latest rule what is due on time is the latest", () => {
+  const { decisions } = lookAt("2025-06-01T10:22:01Z", { from: "2025-06-01T10:20:00Z", catchUp: "latest" });
+  expect(decisions.map(({ state }) => state)).toEqual(["missed", "missed", "started"]);
+});
+
+test("S-06 S-18: with skip a job of two hours that is due every 30 minutes never runs twice at a time", () => {
+  const half = clockworkOf({ expression: "*/30 * * * *", timeZone: "Asia/Jakarta", anchorMs: 0 });
+  const { instants } = dueInstants(half, at("2025-06-01T00:30:00Z"), at("2025-06-01T00:30:01Z"));
+  const decided = decide({
+    due: instants,
+    nowMs: at("2025-06-01T00:30:01Z"),
+    windowStartMs: at("2025-06-01T00:00:00Z"),
+    rules: rules({ overlap: "skip" }),
+    underway: { running: at("2025-06-01T00:00:00Z"), waiting: 0 },
+  });
+  expect(decided).toMatchObject([{ state: "skipped", reason: "the one of 2025-06-01T00:00:00Z still runs" }]);
+});
+
+const expressions = ["* * * * *", "*/7 3 * * *", "30 1 * * *", "0 0 L * ? *", "0 */5 * * 1-5"].map((each) =>
+  each.endsWith("? *") ? `cron(${each})` : each,
+);
+
+test("S-13: the windows of consecutive occurrences tile the line, over changes of the clocks and however often one looks", () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...expressions, "rate(90 minutes)"),
+      fc.constantFrom("America/New_York", "Australia/Lord_Howe", "Asia/Jakarta"),
+      fc.array(fc.integer({ min: 1, max: 40 * hourMs }), { minLength: 1, maxLength: 12 }),
+      fc.constantFrom<Rules["catchUp"]>("skip", "latest", "all"),
+      (expression, timeZone, pauses, catchUp) => {
+        const startMs = at("2025-10-31T00:00:00Z");
+        const clockwork = clockworkOf({ expression, timeZone, anchorMs: startMs });
+        let nextDueMs = clockwork.recurrence.next(startMs)!;
+        let coveredUntilMs = windowStartOf(clockwork, nextDueMs);
+        let [nowMs, looked] = [startMs, 0];
+        for (const pause of pauses) {
+          nowMs += pause;
+          if (nextDueMs > nowMs) continue;
+          const { instants, beyond } = dueInstants(clockwork, nextDueMs, nowMs);
+          if (beyond !== undefined) return;
+          const decisions = decide({
+            due: instants,
+            nowMs,
+            windowStartMs: coveredUntilMs,
+            rules: rules({ catchUp }),
+            underway: { running: undefined, waiting: 0 },
+          });
+          expect(decisions[0]!.dueMs).toBe(nextDueMs);
+          for (const each of decisions) {
+            expect(each.windowStartMs).toBe(coveredUntilMs);
+            expect(each.dueMs).toBeGreaterThan(each.windowStartMs);
+            if (nowMs - each.dueMs <= onTimeMs) expect(each.state).toBe("started");
+            coveredUntilMs = each.dueMs;
+            looked++;
+          }
+          nextDueMs = clockwork.recurrence.next(coveredUntilMs)!;
+          expect(nextDueMs).toBeGreaterThan(nowMs);
+        }
+        expect(looked).toBeGreaterThanOrEqual(0);
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+test("cron-01: the local time that the clocks left out is known with the occurrence after it", () => {
+  const clockwork = clockworkOf({ expression: "30 2 * * *", timeZone: "America/New_York", anchorMs: 0 });
+  expect(leftOutBefore(clockwork, at("2025-03-10T06:30:00Z"))).toEqual(["2025-03-09T02:30"]);
+});
+
+test("the key of an occurrence can name an execution", () => {
+  expect(keyOf("nightly-report", at("2026-11-30T02:00:00Z"), 0)).toBe("nightly-report-20261130T020000Z");
+  expect(keyOf("n".repeat(48), at("2026-11-30T02:00:00Z"), 12).length).toBeLessThanOrEqual(80);
+});

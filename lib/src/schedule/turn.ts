@@ -1,0 +1,169 @@
+// A schedule's turn: what has ended is noted, what waits is begun, what has become due is decided and begun. All of it is
+// one transaction that holds the schedule's row, with the messages and executions in it, so that whatever dies in between
+// leaves everything as it was, and of two processes that come at once the second finds nothing to do.
+import type { Sql, Tx } from "../pg/contract.ts";
+import type { Fate } from "../engine/destination.ts";
+import type { Occurrence } from "./contract.ts";
+import { scheduleSignals, type ScheduleSignal } from "./signals.ts";
+import type { Clockwork, Decision } from "./state.ts";
+import { clockworkOf, decide, dueInstants, inputOf, keyOf, leftOutBefore } from "./state.ts";
+import { onTimeMs } from "./contract.ts";
+import * as store from "./store.ts";
+import type { Destinations, ScheduleRow } from "./store.ts";
+
+/** What is told once the transaction has committed. */
+export interface News {
+  readonly name: ScheduleSignal;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** A schedule whose row is held. */
+export interface Held {
+  readonly tx: Tx;
+  readonly row: ScheduleRow;
+  readonly clockwork: Clockwork;
+  readonly tell: (name: ScheduleSignal, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+export type Turns = ReturnType<typeof makeTurns>;
+
+type Instant = Pick<Occurrence, "dueMs" | "run">;
+
+const factsOf = (name: string, { dueMs, run }: Instant) => ({
+  schedule: name,
+  scheduledAt: new Date(dueMs).toISOString(),
+  run,
+});
+
+export function makeTurns(database: Sql, destinations: Destinations) {
+  /** Runs the work while it holds the schedule's row; undefined where there is no such schedule. */
+  async function holding<T>(name: string, work: (held: Held) => Promise<T>): Promise<T | undefined> {
+    const news: News[] = [];
+    const result = await database.transaction(async (tx) => {
+      const row = await store.lockSchedule(tx, name);
+      if (!row) return undefined;
+      const tell: Held["tell"] = (event, fields) => news.push({ name: event, fields });
+      return work({ tx, row, clockwork: clockworkOf(row), tell });
+    });
+    for (const { name: event, fields } of news) scheduleSignals.publish(event, fields);
+    return result;
+  }
+
+  async function begin(
+    { tx, row, tell }: Held,
+    of: Instant & { readonly windowStartMs: number },
+  ): Promise<void> {
+    const { name, targetKind: kind, targetName, timeZone } = row;
+    const given = JSON.parse(row.input) as Record<string, unknown>;
+    const input = inputOf({ schedule: name, timeZone, input: given, ...of, windowEndMs: of.dueMs });
+    const reference = await destinations(kind).begin(tx, {
+      target: { kind, name: targetName },
+      key: keyOf(name, of.dueMs, of.run),
+      group: name,
+      input: JSON.stringify(input),
+    });
+    await store.startOccurrence(tx, name, of, reference);
+    tell("schedule.started", { ...factsOf(name, of), reference, lateMs: row.nowMs - of.dueMs });
+  }
+
+  async function fatesOf(tx: Tx, started: readonly Occurrence[]): Promise<Fate[]> {
+    const groups = new Map<string, Occurrence[]>();
+    for (const each of started) {
+      const key = JSON.stringify(each.target);
+      groups.set(key, [...(groups.get(key) ?? []), each]);
+    }
+    const fates: Fate[] = [];
+    for (const group of groups.values()) {
+      const { kind, name } = group[0]!.target;
+      const references = group.map(({ reference }) => reference!);
+      fates.push(...(await destinations(kind).fates(tx, name, references)));
+    }
+    return fates;
+  }
+
+  /** Notes what has ended, and answers what is still open. */
+  async function settle({ tx, row, clockwork, tell }: Held): Promise<Occurrence[]> {
+    const open = await store.openOccurrences(tx, row.name);
+    const started = open.filter(({ state }) => state === "started");
+    const fates = started.length > 0 ? await fatesOf(tx, started) : [];
+    if (fates.length === 0) return open;
+    const ended = await store.settleOccurrences(tx, row.name, fates);
+    for (const each of ended) {
+      const { state, reason, startedAtMs, endedAtMs } = each;
+      const facts = { ...factsOf(row.name, each), durationMs: endedAtMs! - startedAtMs! };
+      if (state === "failed") tell("schedule.failed", { ...facts, reason });
+      else tell("schedule.succeeded", facts);
+    }
+    const succeeded = ended.filter(({ state }) => state === "succeeded").map(({ dueMs }) => dueMs);
+    if (succeeded.length > 0)
+      await store.noteSuccess(tx, row.name, clockwork.recurrence.next(Math.max(...succeeded)) ?? null);
+    const gone = new Set(ended.map(({ reference }) => reference));
+    return open.filter(({ reference }) => reference === null || !gone.has(reference));
+  }
+
+  /** Begins what waits, as far as it may; a person's run also where the schedule is paused. */
+  async function beginWaiting(held: Held, open: readonly Occurrence[]): Promise<Occurrence[]> {
+    const { overlap, pausedAtMs } = held.row;
+    const now = [...open];
+    for (const [index, each] of now.entries()) {
+      if (each.state !== "waiting" || (pausedAtMs !== null && each.run === 0)) continue;
+      if (overlap !== "allow" && now.some(({ state }) => state === "started")) break;
+      await begin(held, each);
+      now[index] = { ...each, state: "started" };
+    }
+    return now;
+  }
+
+  /** What has become due: its rows, its work, and the next instant. */
+  async function fire(held: Held, open: readonly Occurrence[]): Promise<void> {
+    const { tx, row, clockwork, tell } = held;
+    const { name, nowMs, nextDueMs } = row;
+    if (row.pausedAtMs !== null || nextDueMs === null || nextDueMs > nowMs) return;
+    const { instants, beyond } = dueInstants(clockwork, nextDueMs, nowMs);
+    const decisions = decide({
+      due: instants,
+      nowMs,
+      windowStartMs: beyond === undefined ? row.coveredUntilMs : clockwork.recurrence.previous(instants[0]!)!,
+      rules: row,
+      underway: {
+        running: open.findLast(({ state }) => state === "started")?.dueMs,
+        waiting: open.filter(({ state }) => state === "waiting").length,
+      },
+    });
+    const all = [...lost(row, beyond, instants[0]), ...decisions].map((each) => withLeftOut(clockwork, each));
+    await store.insertOccurrences(tx, row, all);
+    for (const each of all) {
+      const instant = { ...each, run: 0 };
+      if (each.state === "started") await begin(held, instant);
+      else tell(`schedule.${each.state}`, { ...factsOf(name, instant), reason: each.reason });
+    }
+    const late = all.filter(({ dueMs }) => nowMs - dueMs > onTimeMs).length;
+    if (late > 0) tell("schedule.late", { schedule: name, count: late });
+    const last = all.at(-1)?.dueMs ?? nextDueMs;
+    await store.advanceSchedule(tx, name, last, clockwork.recurrence.next(Math.max(last, nowMs)) ?? null);
+  }
+
+  /** Everything of one schedule that there is to do now. */
+  const turn = (name: string): Promise<void> =>
+    holding(name, async (held) => {
+      const open = await beginWaiting(held, await settle(held));
+      await fire(held, open);
+    });
+
+  return { holding, settle, beginWaiting, begin, turn };
+}
+
+/** More became due than are looked at one by one: one row stands for them. */
+function lost(row: ScheduleRow, beyond: number | undefined, until: number | undefined): Decision[] {
+  if (beyond === undefined || until === undefined) return [];
+  const reason = `this one and all up to ${new Date(until).toISOString()}: more became due than are caught up`;
+  return [{ dueMs: beyond, windowStartMs: row.coveredUntilMs, state: "missed", reason }];
+}
+
+/** Says so where a change of the clocks left out local times just before. */
+function withLeftOut(clockwork: Clockwork, decision: Decision): Decision {
+  const times = leftOutBefore(clockwork, decision.dueMs);
+  if (times.length === 0) return decision;
+  const note = `the clocks left out ${times.join(", ")}`;
+  return { ...decision, reason: decision.reason === null ? note : `${decision.reason}; ${note}` };
+}

@@ -4,7 +4,7 @@ import { pathsOf } from "./access/mask.ts";
 import type { AlarmDefinition } from "./alarm/contract.ts";
 import type { Duration } from "./core/duration.ts";
 import { toMs } from "./core/duration.ts";
-import { jsonSchemaOf, type Schema } from "./core/schema.ts";
+import { describeIssues, jsonSchemaOf, type Schema } from "./core/schema.ts";
 import type { Provider } from "./ledger/effect/provider.ts";
 import type { Reconciliation } from "./ledger/reconcile/contract.ts";
 import { serviceName } from "./measure/own.ts";
@@ -19,6 +19,7 @@ import { ensureQueue } from "./queue/ensure.ts";
 import { sendDeclared } from "./queue/send.ts";
 import { startWorkers, type Workers } from "./queue/worker/index.ts";
 import { scheduleErrors, type ScheduleDefinition } from "./schedule/contract.ts";
+import { sampleOf } from "./schedule/declaration.ts";
 import { serviceErrors, type ServiceDefinition } from "./service/contract.ts";
 import { workflowErrors } from "./workflow/contract.ts";
 import { bindWorkflow, type WorkflowDefinition } from "./workflow/declaration.ts";
@@ -91,16 +92,24 @@ function checkSchedules(parts: Parts): void {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
     throw scheduleErrors.error("TUNTAS_SCHEDULE_REGISTERED", `app: two schedules have the name ${twice}`);
-  const declared = [...queuesOf(parts), ...partsOf(parts, "workflow")];
-  for (const { name, options } of schedules) {
-    const { kind, name: of } = options.target;
-    const isOwn = kind === "queue" || kind === "workflow";
-    if (isOwn && !declared.some((each) => each.kind === kind && each.name === of))
-      throw scheduleErrors.error(
-        "TUNTAS_SCHEDULE_TARGET",
-        `app: schedule ${name}: expected its ${kind} ${of} among what the application declares`,
-      );
-  }
+  for (const each of schedules) checkTarget(each, [...queuesOf(parts), ...partsOf(parts, "workflow")]);
+}
+
+/** What a schedule starts is declared here, and takes what the schedule gives. */
+function checkTarget(
+  schedule: ScheduleDefinition,
+  declared: readonly (QueueDefinition | WorkflowDefinition)[],
+): void {
+  const { kind, name } = schedule.options.target;
+  if (kind !== "queue" && kind !== "workflow") return;
+  const refuse = (why: string) =>
+    scheduleErrors.error("TUNTAS_SCHEDULE_TARGET", `app: schedule ${schedule.name}: ${why}`);
+  const target = declared.find((each) => each.kind === kind && each.name === name);
+  if (!target) throw refuse(`expected its ${kind} ${name} among what the application declares`);
+  const schema = target.kind === "queue" ? target.options.message : target.options.input;
+  const result = schema?.["~standard"].validate(sampleOf(schedule));
+  if (result && "issues" in result && result.issues)
+    throw refuse(`its ${kind} ${name} does not take what it gives: ${describeIssues(result.issues)}`);
 }
 
 type Parts = Readonly<Record<string, Definition>>;

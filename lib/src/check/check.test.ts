@@ -8,6 +8,7 @@ import { alarm, shippedAlarms, type AlarmDefinition, type AlarmOptions } from ".
 import { metricEntries } from "../measure/catalogue.ts";
 import { queue, worker, type QueueOptions, type WorkerOptions } from "../queue/declaration.ts";
 import type { Context } from "../queue/worker/context.ts";
+import { schedule } from "../schedule/index.ts";
 import { service } from "../service/declaration.ts";
 import { workflow } from "../workflow/declaration.ts";
 import { check, gather, rules, type Finding, type RuleId } from "./index.ts";
@@ -438,6 +439,41 @@ test("P-13 a workflow's own task is held to it too, and what waits after the com
   ).toEqual([]);
 });
 
+test("S-11 scheduled work that measures back from now is warned of, and what works on its window is not", () => {
+  const found = (handle: Handle, isScheduled = true) => {
+    const reports = queue("reports", { message, visibilityTimeout: "30s", deadLetter });
+    const reporter = worker(reports, { idempotencyKey: (order) => order.orderId, timeout: "20s", handle });
+    const nightly = schedule("nightly", {
+      when: "cron(0 2 * * ? *)",
+      timeZone: "Asia/Jakarta",
+      overlap: "skip",
+      catchUp: "skip",
+      target: reports,
+      succeedsWithin: "1h",
+      owner: "reports-team",
+      runbook: "r",
+    });
+    const exports = isScheduled ? { reporter, nightly } : { reporter };
+    return check(gather([{ file: "/nowhere.mjs", exports }])).filter(({ rule }) => rule === "moving-window");
+  };
+  const moving: Handle = async (_, { tx }) =>
+    tx.query("insert into report select count(*) from placed where at > now() - interval '1 day'");
+  expect(found(moving)).toMatchObject([
+    {
+      name: "reports",
+      severity: "warning",
+      message: expect.stringMatching(/schedule nightly gives.*now\(\) -/),
+    },
+  ]);
+  expect(
+    found(async (_, { tx }) => tx.query(`select ${1} from placed where day = current_date - 1`)),
+  ).toHaveLength(1);
+  expect(found(moving, false)).toEqual([]);
+  expect(
+    found(async (order, { tx }) => tx.query("select now() from placed where at >= $1", [order])),
+  ).toEqual([]);
+});
+
 test("P-09 a job that is not waited for, a token that nobody has and one that nobody waits for are advised against", () => {
   const runTask = (pattern: string, parameters: object) =>
     findIn(
@@ -504,6 +540,7 @@ test("every rule has a smell here, or a test of its own", () => {
     "service-without-breaker",
     "service-without-alarms",
     "service-alarm-unknown",
+    "moving-window",
   ]);
   expect(Object.keys(rules).filter((rule) => !tested.has(rule as RuleId))).toEqual([]);
 });

@@ -3,6 +3,7 @@ import type { AlarmDefinition } from "../alarm/index.ts";
 import type { JsonObject } from "../asl/index.ts";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
 import type { MeasuredP99, Reconciliation, TimedValue, TimingDeclaration } from "../ledger/index.ts";
+import type { ScheduleDefinition } from "../schedule/contract.ts";
 import type { ServiceDefinition } from "../service/contract.ts";
 import type { WorkflowDefinition } from "../workflow/declaration.ts";
 import type { RuleId } from "./rules.ts";
@@ -41,6 +42,7 @@ export interface Declared {
   /** Task definitions, services and scalable targets of ECS. */
   readonly ecs: readonly JsonDocument[];
   readonly services: readonly ServiceDefinition[];
+  readonly schedules: readonly ScheduleDefinition[];
   readonly workflows: readonly WorkflowDefinition[];
   readonly reconciliations: readonly Reconciliation[];
   readonly alarms: readonly AlarmDefinition[];

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
 import type { Reconciliation, TimingDefinition } from "../ledger/index.ts";
+import type { ScheduleDefinition } from "../schedule/contract.ts";
 import type { ServiceDefinition } from "../service/contract.ts";
 import type { WorkflowDefinition } from "../workflow/declaration.ts";
 import type { AlarmDefinition } from "../alarm/index.ts";
@@ -17,6 +18,7 @@ import { checkReconciled } from "./reconciled.ts";
 import { checkServices, isOfEcs } from "./services.ts";
 import { checkTasks } from "./tasks.ts";
 import { checkTimes } from "./times.ts";
+import { checkWindows } from "./windows.ts";
 
 export { rules, type RuleId } from "./rules.ts";
 export type { Declared, Finding, JsonDocument, Rule, Severity, SourceFile } from "./contract.ts";
@@ -29,6 +31,7 @@ type Exported =
   | WorkflowDefinition
   | Reconciliation
   | AlarmDefinition
+  | ScheduleDefinition
   | ServiceDefinition
   | { readonly kind: "app"; readonly parts: Readonly<Record<string, Exported>> };
 
@@ -66,6 +69,7 @@ export function gather(
     machines: documents.filter((document) => !isOfEcs(document)),
     ecs: documents.filter(isOfEcs),
     services: parts.filter(isOfKind("service")),
+    schedules: parts.filter(isOfKind("schedule")),
     workflows: parts.filter(isOfKind("workflow")),
     reconciliations: parts.filter(isOfKind("reconciliation")),
     alarms: parts.filter(isOfKind("alarm")),
@@ -116,6 +120,7 @@ export function check(declared: Declared): Finding[] {
     ...checkAlarms(declared),
     ...checkTasks(declared),
     ...checkServices(declared),
+    ...checkWindows(declared),
   ];
   return sightings
     .map((sighting) => {

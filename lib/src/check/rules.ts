@@ -120,6 +120,13 @@ export const rules = {
     why: "Seven harms: the connection is held and the pool runs dry; rows stay locked; the log and the lag of replicas grow; a commit whose answer is lost after all that is unknown; a restart loses it all; so does a failover; and a person takes days.",
     fix: "Commit before the wait, and let something that is stored wait: a workflow with an approval or a task token, each step in a short transaction of its own.",
   },
+  "moving-window": {
+    severity: "warning",
+    smell:
+      "Scheduled work measures back from now instead of working on the window that its schedule gives it.",
+    why: "A run that is late, tried again or run a month later is about another time than it was due for: some of it twice, some of it never.",
+    fix: "Take `window.start` and `window.end` of the input: `at >= $1 and at < $2`.",
+  },
   "signal-ignored": {
     severity: "advice",
     smell: "A call to the outside that does not take the attempt's signal.",

@@ -84,6 +84,12 @@ export const literalOf = (node: Tree | undefined): unknown => {
     : undefined;
 };
 
+/** What is written in a text literal, without what a template puts in. */
+export const textOf = (node: Tree | undefined): string =>
+  node?.type === "TemplateLiteral"
+    ? (node.quasis as unknown as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join(" ")
+    : String(literalOf(node));
+
 /** The named property of an object literal. */
 export const propertyOf = (node: Tree | undefined, name: string): Tree | undefined =>
   node?.type === "ObjectExpression"

@@ -123,8 +123,10 @@ export const scheduleErrors = catalogue({
     remedy: "See the names with `tuntas schedule list`.",
   },
   TUNTAS_SCHEDULE_TARGET: {
-    meaning: "A schedule starts a queue or a workflow that its application does not declare.",
-    remedy: "Export the queue or the workflow into the application that declares the schedule.",
+    meaning:
+      "A schedule starts a queue or a workflow that its application does not declare, or that does not take what it gives.",
+    remedy:
+      "Put the queue or the workflow into the application too, and let its schema take schedule, scheduledAt, window and the schedule's input.",
   },
   TUNTAS_SCHEDULE_WINDOW: {
     meaning: "The schedule has no window that could be run.",

@@ -92,5 +92,13 @@ test("an application refuses two of one name, and a queue that it does not decla
   expect(refusal(() => app({ work, a: nightly, b: schedule("nightly", whole) }))).toMatch(
     /^TUNTAS_SCHEDULE_REGISTERED/,
   );
+  const strict = queue("strict-work", { ...work.options, message: z.object({ region: z.string() }) });
+  const misfit = schedule("misfit", { ...whole, target: strict });
+  expect(refusal(() => app({ strict, misfit }))).toMatch(
+    /^TUNTAS_SCHEDULE_TARGET .*strict-work does not take what it gives: region/,
+  );
+  expect(
+    app({ strict, fit: schedule("fit", { ...whole, target: strict, input: { region: "eu" } }) }),
+  ).toBeDefined();
   expect(refusal(() => app({ nightly }))).toMatch(/^TUNTAS_SCHEDULE_TARGET .*its queue report-work/);
 });

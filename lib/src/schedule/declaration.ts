@@ -7,11 +7,13 @@ import { isTuntasError } from "../core/error.ts";
 import { isStorable } from "../core/text.ts";
 import {
   type CatchUp,
+  type OccurrenceInput,
   overlaps,
   type ScheduleDefinition,
   scheduleErrors,
   type ScheduleOptions,
 } from "./contract.ts";
+import { inputOf } from "./state.ts";
 
 // With the instant it makes the name of an execution, which has 80 characters.
 const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,47}$/;
@@ -124,6 +126,17 @@ export function schedule(name: string, options: ScheduleOptions): ScheduleDefini
     );
   return { kind: "schedule", name, options };
 }
+
+/** What the work gets, at some instant: to see whether its schema takes it. */
+export const sampleOf = ({ name, options }: ScheduleDefinition): OccurrenceInput =>
+  inputOf({
+    schedule: name,
+    timeZone: options.timeZone,
+    input: options.input ?? {},
+    dueMs: dayMs,
+    windowStartMs: 0,
+    windowEndMs: dayMs,
+  });
 
 export function settingsOf({ name, options }: ScheduleDefinition): ScheduleSettings {
   const [catchUp, within] = catchUpOf(options.catchUp)!;

@@ -1,6 +1,6 @@
 // What instances print, with real processes that print into the files that are turned under them.
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -35,6 +35,14 @@ test("a process goes on printing while its file is turned: the disk that it take
   expect(numbers.slice(1).every((number, index) => number > numbers[index]!)).toBe(true);
   expect(latest).toMatch(/(^|\n)end\n$/);
   expect(readdirSync(join(folder, "web"))).toEqual(["1.log", "1.log.1"]);
+});
+
+test("what cannot be kept is cut all the same: on a full disk that is what makes room", () => {
+  const path = join(folder, "3.log");
+  mkdirSync(`${path}.1`);
+  writeFileSync(path, "x".repeat(50));
+  turnOutput(path, 20);
+  expect(statSync(path).size).toBe(0);
 });
 
 test("the last that was printed is read in whole lines, over both files", async () => {

@@ -86,7 +86,10 @@ export function staleOutputs(names: readonly string[], isLive: (id: string) => b
 
 export async function forgetOutputs(folder: string, isLive: (id: string) => boolean): Promise<void> {
   const names = await readdir(folder).catch(() => []);
-  await Promise.all(staleOutputs(names, isLive).map((name) => rm(join(folder, name), { force: true })));
+  // What cannot be removed now is tried again at the next end.
+  await Promise.allSettled(
+    staleOutputs(names, isLive).map((name) => rm(join(folder, name), { force: true })),
+  );
 }
 
 /** The last bytes of a file; undefined where there is none. */

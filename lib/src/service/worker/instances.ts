@@ -29,6 +29,8 @@ interface Watched {
   health: HealthState;
   probedAtMs: number;
   probing: boolean;
+  /** Its output could not be turned, which was said. */
+  unbounded: boolean;
   /** The processes of its group, as they were last seen. */
   members: readonly ProcessFacts[];
 }
@@ -55,7 +57,7 @@ const failures: readonly StopReason[] = (["exited", "unhealthy", "memory", "star
 );
 
 export function makeInstances(options: ControllerOptions, write: Write): Instances {
-  const { database, host, outputs, waker } = options;
+  const { database, host, outputs, waker, log } = options;
   const watched = new Map<string, Watched>();
   const definitions = new Map<string, Revision>();
 
@@ -68,7 +70,15 @@ export function makeInstances(options: ControllerOptions, write: Write): Instanc
 
   function watch(instance: Instance, definition: Revision, child?: ChildProcess): Watched {
     const health = newHealth(instance.health);
-    const made = { definition, child, health, probedAtMs: -Infinity, probing: false, members: [] };
+    const made = {
+      definition,
+      child,
+      health,
+      probedAtMs: -Infinity,
+      probing: false,
+      unbounded: false,
+      members: [],
+    };
     watched.set(instance.id, made);
     return made;
   }
@@ -175,12 +185,24 @@ export function makeInstances(options: ControllerOptions, write: Write): Instanc
     return group.some((member) => member.pid === pid && member.identity !== identity) ? [] : group;
   }
 
+  /** Whatever is wrong with its file, the service goes on. */
+  function keepWithin(instance: Instance, of: Watched): void {
+    const path = outputOf(outputs, instance);
+    try {
+      turnOutput(path);
+    } catch (cause) {
+      if (!of.unbounded)
+        log.warn({ cause, path }, "what an instance prints cannot be kept within its bounds");
+      of.unbounded = true;
+    }
+  }
+
   async function tend(instance: store.Live, table: ProcessTable): Promise<boolean> {
     // Its controller ended before it let it run.
     if (instance.pid === null) return watched.has(instance.id) || ended(instance, "lost");
     const of = watched.get(instance.id) ?? (await adopt(instance));
     of.members = membersOf(instance, table);
-    turnOutput(outputOf(outputs, instance));
+    keepWithin(instance, of);
     const { child } = of;
     if (of.members.length === 0 && child?.exitCode === null && child.signalCode === null) return true;
     return instance.state === "stopping" ? tendStopping(instance, of) : tendRunning(instance, of);

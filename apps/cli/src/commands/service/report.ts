@@ -20,6 +20,7 @@ export function describeService(report: ServiceReport): string {
     deployment,
     instances: active ? `${healthy} healthy of ${desired}` : "stopped by a person",
     scaling: ruleText(definition.scaling),
+    ...(definition.rollout.alarms && { "tied to alarms": definition.rollout.alarms.names.join(", ") }),
     cpu: `${definition.cpu.request} to ${definition.cpu.limit} units`,
     memory: `${definition.memory.request} to ${definition.memory.limit} MiB`,
     "stop timeout": `${definition.stopTimeoutMs / 1000} s`,

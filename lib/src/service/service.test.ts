@@ -79,7 +79,12 @@ test("U-01: a process that opens Tuntas is asked by its heartbeat, and ends in o
 test("U-09: a new revision comes batch by batch, each healthy before the next and before an old one goes", async () => {
   const host = control();
   const name = newName();
-  const rollout = { minimumHealthyPercent: 100, maximumPercent: 150, circuitBreaker: "off" } as const;
+  const rollout = {
+    minimumHealthyPercent: 100,
+    maximumPercent: 150,
+    circuitBreaker: "off",
+    deregistrationDelay: "200ms",
+  } as const;
   await deploy(web(name, { count: 2, version: "1", rollout }), host);
   const before = await running(name);
   const second = await deploy(web(name, { count: 2, version: "2", rollout }), host);

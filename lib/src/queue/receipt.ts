@@ -18,7 +18,7 @@ export function encodeReceipt({ queueId, id, fence, turn }: Receipt): string {
   return `${text}.${check(text)}`;
 }
 
-// As numbers are written: what follows compares them as texts.
+// As numbers are written, and none that a bigint cannot hold.
 const count = "(0|[1-9][0-9]{0,17})";
 const form = new RegExp(`^${version}[.]${count}[.]${count}[.]${count}[.]${count}[.]([0-9a-z]{1,7})$`);
 

@@ -4,7 +4,6 @@ import { pgArray } from "../../pg/arrays.ts";
 import type { Row, Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import type { Claim } from "../contract.ts";
-import { compareCounts } from "./claim/index.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
 
@@ -25,25 +24,22 @@ const columns = (receipts: readonly Receipt[]): Buffer[] => [
   pgArray.bigint(receipts.map((receipt) => receipt.turn)),
 ];
 
-// What nearly every delete meets: receipts of one queue that still hold what nobody received before, so that there is no
-// failure to forget. Looking for it where else it may be costs as much again. The ids are in their order, so they are found by
-// one walk along the index, and the fence of each stands at the place of its id: 4.8 us each where forty go together and 23
-// where five do, instead of 6.3 and 27 with a join.
+// What nearly every delete meets: the receipt still holds a message that was never received before, so that there is no failure
+// to forget. Looking for it where else it may be costs as much again. It is a join with the queue of each: with one queue's id
+// and a list of ids PostgreSQL 17 and later walk the index once (4.6 us a message of 40 instead of 6.0), but earlier ones, where
+// they take the table for a small one, read all that the queue has in flight.
 const removeFresh = statement(
   `with held as (
-     delete from tuntas.in_flight
-     where queue_id = $1 and id = any($2::bigint[]) and fence = ($3::bigint[])[width_bucket(id, $2::bigint[])] and receives = 1
-     returning id
+     delete from tuntas.in_flight f using unnest($1::int[], $2::bigint[], $3::bigint[]) as u(queue_id, id, fence)
+     where f.queue_id = u.queue_id and f.id = u.id and f.fence = u.fence and f.receives = 1
+     returning f.id
    ), bodies as (delete from tuntas.message where id = any(array(select id from held)))
    select string_agg(id::text, ',') as ids from held`,
 );
 
-/** Deletes the messages that these receipts hold, where they are of one queue and fresh; answers the ids of those. For standard queues. */
+/** Deletes the fresh messages that these receipts hold; answers the ids of those. For standard queues. */
 export async function removeByFreshReceipt(sql: Runner, receipts: readonly Receipt[]): Promise<string[]> {
-  const { queueId } = receipts[0]!;
-  if (receipts.some((receipt) => receipt.queueId !== queueId)) return [];
-  const sorted = receipts.toSorted((a, b) => compareCounts(a.id, b.id));
-  const [row] = await sql.run<{ ids: string | null }>(removeFresh, [queueId, ...columns(sorted).slice(1, 3)]);
+  const [row] = await sql.run<{ ids: string | null }>(removeFresh, columns(receipts).slice(0, 3));
   return row!.ids?.split(",") ?? [];
 }
 

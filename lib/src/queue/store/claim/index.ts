@@ -181,8 +181,7 @@ export const inOrder = (a: LowWater, b: LowWater): number =>
   compareCounts(a.turn, b.turn) || compareCounts(a.id, b.id);
 
 /** Compares natural numbers that are written without leading zeros, however large. */
-export const compareCounts = (a: string, b: string): number =>
-  a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+const compareCounts = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 
 // In a statement of its own, for the few claims that meet expired messages: every claim would pay for the part of it.
 const forgetFailures = statement(`delete from tuntas.failure where id = any($1::bigint[])`);

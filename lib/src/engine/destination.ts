@@ -27,7 +27,8 @@ export interface Destination {
   readonly begin: (tx: Tx, order: Order) => Promise<string>;
   /**
    * SQL, for the heartbeat: true where the work that the column names has ended. It may leave out what only `fates` finds;
-   * what it asks must lie at the end of an index.
+   * what it asks must lie at the end of an index, and be asked by a scalar subquery: `exists` may be planned as a hash of all
+   * rows, by a plan that is made once.
    */
   readonly hasEnded: (reference: string) => string;
   /** What has ended of the work with these references, all begun for the one name. */

@@ -12,7 +12,6 @@ const fates = statement(
 export const outboxDestination: Destination = {
   begin: async (tx, { target, group, input }) =>
     (await add(tx, { target, key: group, type: "Scheduled", payload: input })).id,
-  hasEnded: (id) =>
-    `not exists (select from tuntas.outbox w where w.id = (${id})::bigint and w.parked_at is null)`,
+  hasEnded: (id) => `(select w.id from tuntas.outbox w where w.id = (${id})::bigint) is null`,
   fates: (sql, _, ids) => sql.run<Fate & {}>(fates, [ids]),
 };

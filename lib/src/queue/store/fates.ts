@@ -6,7 +6,7 @@ import { defaultScope } from "../contract.ts";
 
 /** SQL: the message has ended. A dead letter has not; `readFates` knows of it. */
 export const isGone = (number: string): string =>
-  `not exists (select from tuntas.message m where m.id = (${number})::bigint)`;
+  `(select m.id from tuntas.message m where m.id = (${number})::bigint) is null`;
 
 // A dead letter lies in the dead-letter queue of its queue, wherever there.
 const fates = statement(

@@ -5,7 +5,7 @@ import type { Runner } from "../../pg/join.ts";
 
 /** SQL: the execution has ended, or is not there any more. */
 export const isOver = (arn: string): string =>
-  `not exists (select from tuntas.execution e where e.arn = ${arn} and e.status in ('RUNNING', 'PENDING_REDRIVE'))`;
+  `(select e.id from tuntas.execution e where e.arn = ${arn} and e.status in ('RUNNING', 'PENDING_REDRIVE')) is null`;
 
 const fates = statement(
   `select u.arn as reference, case when coalesce(e.status, 'SUCCEEDED') = 'SUCCEEDED' then 'succeeded' else 'failed' end as state,

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import pg from "pg";
 import { makeMessages, type Parameter } from "./messages.ts";
 
+/** Where they are made, all fields are there, in this order: what runs through every burst would else know eight shapes. */
 export interface BurstStatement {
   /** Prepared under this name, once a connection; without one it is parsed, unless the one before has the same text. */
   readonly name?: string | undefined;
@@ -229,9 +230,9 @@ export async function runBurst(
 /** One statement; answers its rows. */
 export async function askRows(
   client: pg.ClientBase,
-  statement: Omit<BurstStatement, "rows">,
+  { name, text, values }: Omit<BurstStatement, "rows">,
 ): Promise<unknown[]> {
-  const { results, failure } = await burst(client, [{ rows: asObjects, ...statement }]);
+  const { results, failure } = await burst(client, [{ name, text, values, rows: asObjects }]);
   if (failure) throw failure.cause;
   return results[0]!.rows;
 }

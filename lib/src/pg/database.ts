@@ -3,7 +3,7 @@
 // because the next transaction may run on another server session.
 import { createHash } from "node:crypto";
 import pg from "pg";
-import { askRows } from "./burst.ts";
+import { askRows, type BurstStatement } from "./burst.ts";
 import type { Queryable, Row, Sql, Statement, Tx } from "./contract.ts";
 import { pgErrors } from "./contract.ts";
 import { isConnectionLost, toCoded } from "./faults.ts";
@@ -38,6 +38,8 @@ export interface Database extends Sql {
   dedicatedClient(): Promise<pg.Client>;
   /** The statement as this database runs it: in its schema, prepared unless a pooler stands between. */
   prepare(statement: Statement): { name?: string; text: string };
+  /** The same with its values, as it goes into a burst. */
+  bind(statement: Statement, values?: readonly unknown[]): BurstStatement;
   /** Names for statements of others; nothing has one where a pooler stands between. */
   readonly names: Names;
   close(): Promise<void>;
@@ -190,8 +192,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     return known;
   }
 
+  function bind(wanted: Statement, values?: readonly unknown[]): BurstStatement {
+    const { name, text } = prepare(wanted);
+    return { name, text, values, rows: undefined };
+  }
+
   const runOn = async <R extends Row>(client: pg.PoolClient, wanted: Statement, values: readonly unknown[]) =>
-    (await askRows(client, { values, ...prepare(wanted) })) as R[];
+    (await askRows(client, bind(wanted, values))) as R[];
 
   return {
     url: options.url,
@@ -201,9 +208,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     connectionsMax: connectionsMax.engine + connectionsMax.handlers,
     onConnectionLost: (handler) => void lostHandlers.push(handler),
     prepare,
+    bind,
     names: pooled ? nameless : makeNames(),
     run<R extends Row>(wanted: Statement, values: readonly unknown[] = []) {
-      const asked = { values, ...prepare(wanted) };
+      const asked = bind(wanted, values);
       return new Promise<R[]>((resolve, reject) =>
         engine.connect((refused, client) => {
           if (!client) return reject(toCoded(refused));

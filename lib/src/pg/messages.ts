@@ -74,63 +74,70 @@ export function makeMessages(): Messages {
     at += 4 + length;
   }
 
-  /** A message with its length, which does not count its code. */
-  function message(kind: number, write: () => void): void {
+  /** Begins a message; answers where, for its end. */
+  function begin(kind: number): number {
     reserve(5);
-    const begin = at;
     bytes[at] = kind;
     at += 5;
-    write();
-    int32(at - begin - 1, begin + 1);
+    return at - 4;
   }
 
-  function formats(values: readonly Parameter[]): void {
-    reserve(4 + 2 * values.length);
+  /** Writes the length of the message, which does not count its code. */
+  const end = (begun: number): void => int32(at - begun, begun);
+
+  /** Binary for bytes, text for everything else; then all columns as text. */
+  function parameters(values: readonly Parameter[]): void {
+    reserve(6 + 2 * values.length);
     int16(values.length);
     for (const value of values) int16(typeof value === "object" && value !== null ? 1 : 0);
     int16(values.length);
+    for (const value of values) parameter(value);
+    reserve(2);
+    int16(0);
   }
 
   return {
     get length() {
       return at;
     },
-    parse: (name, sql) =>
-      message(code.parse, () => {
-        text(name);
-        text(sql);
-        reserve(2);
-        int16(0); // the server finds out the types of the parameters
-      }),
-    bind: (name, values) =>
-      message(code.bind, () => {
-        text("");
-        text(name);
-        formats(values);
-        for (const value of values) parameter(value);
-        reserve(2);
-        int16(0); // all columns as text
-      }),
-    describe: () =>
-      message(code.describe, () => {
-        reserve(1);
-        bytes[at++] = aPortal;
-        text("");
-      }),
-    execute: () =>
-      message(code.execute, () => {
-        text("");
-        reserve(4);
-        int32(0, at); // all rows
-        at += 4;
-      }),
-    close: (name) =>
-      message(code.close, () => {
-        reserve(1);
-        bytes[at++] = aStatement;
-        text(name);
-      }),
-    sync: () => message(code.sync, () => undefined),
+    parse(name, sql) {
+      const begun = begin(code.parse);
+      text(name);
+      text(sql);
+      reserve(2);
+      int16(0); // the server finds out the types of the parameters
+      end(begun);
+    },
+    bind(name, values) {
+      const begun = begin(code.bind);
+      text("");
+      text(name);
+      parameters(values);
+      end(begun);
+    },
+    describe() {
+      const begun = begin(code.describe);
+      reserve(1);
+      bytes[at++] = aPortal;
+      text("");
+      end(begun);
+    },
+    execute() {
+      const begun = begin(code.execute);
+      text("");
+      reserve(4);
+      int32(0, at); // all rows
+      at += 4;
+      end(begun);
+    },
+    close(name) {
+      const begun = begin(code.close);
+      reserve(1);
+      bytes[at++] = aStatement;
+      text(name);
+      end(begun);
+    },
+    sync: () => end(begin(code.sync)),
     cut: (length) => void (at = length),
     take() {
       const said = Buffer.from(bytes.subarray(0, at));

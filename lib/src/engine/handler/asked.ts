@@ -23,8 +23,8 @@ export function asStatement(asked: unknown, values: unknown, names: Names): Burs
   const hasValues = given !== undefined && given.length > 0;
   if (!hasValues && inspect(text).several) return undefined;
   return {
-    text,
     name: config?.name ?? (hasValues ? names.of(text) : undefined),
+    text,
     values: given,
     rows: { rowMode: config?.rowMode, types: config?.types },
   };

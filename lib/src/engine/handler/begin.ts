@@ -32,7 +32,7 @@ export interface Beginning {
 
 /** How a transaction on the connection begins. */
 export function beginning(database: Database, client: PoolClient, timeoutMs: number): Beginning {
-  const begun = database.prepare(begin);
+  const begun = database.bind(begin);
   const last = limitsOf.get(client);
   const isSame = last?.timeoutMs === timeoutMs;
   if (isSame && last.kept) return { statements: [begun], committed: () => undefined };
@@ -41,12 +41,12 @@ export function beginning(database: Database, client: PoolClient, timeoutMs: num
   if (!database.pooled) limitsOf.set(client, limits);
   const values = [String(timeoutMsOf(timeoutMs)), database.pooled];
   return {
-    statements: [begun, { ...database.prepare(setLimits), values }],
+    statements: [begun, database.bind(setLimits, values)],
     committed: () => (limits.kept = true),
   };
 }
 
-export const committing = (database: Database): BurstStatement => database.prepare(commit);
+export const committing = (database: Database): BurstStatement => database.bind(commit);
 
 /** To be called before the texts run: one of them may change the limits of the session. */
 export function forgetLimits(client: PoolClient, texts: readonly { readonly text: string }[]): void {

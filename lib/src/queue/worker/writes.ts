@@ -58,15 +58,13 @@ interface Bound {
 }
 
 export function makeWriter(database: Database, endings: Endings) {
-  const prepared = ({ statement, values }: Bound) => ({
-    ...database.prepare(statement),
-    values: values as unknown[],
-  });
+  const prepared = ({ statement, values }: Bound): BurstStatement => database.bind(statement, values);
 
   const named = ({ text, values }: Write): BurstStatement => ({
+    name: database.names.of(text),
     text,
     values,
-    name: database.names.of(text),
+    rows: undefined,
   });
 
   /** All jobs in one round trip: all are committed, or it rejects. */
@@ -78,7 +76,7 @@ export function makeWriter(database: Database, endings: Endings) {
     const statements: BurstStatement[] = [
       ...(commands.length > 0 ? [prepared(recordAll(commands))] : []),
       ...writes.map(named),
-      database.prepare(pinPlanner),
+      database.bind(pinPlanner),
       prepared(endings.all(jobs.map((job) => job.claim))),
       ...endings.after(inGroups).map(prepared),
       committing(database),
@@ -108,7 +106,8 @@ export function makeWriter(database: Database, endings: Endings) {
     }
   }
 
-  const run = (client: PoolClient, bound: Bound) => client.query(prepared(bound));
+  const run = (client: PoolClient, { statement, values }: Bound) =>
+    client.query({ values: values as unknown[], ...database.prepare(statement) });
 
   /** Sends all that the job needs, without waiting in between. */
   async function send(client: PoolClient, job: WriteJob): Promise<Sent> {

@@ -104,8 +104,8 @@ export function makeDecisions(options: DecideOptions): Decisions {
     next(
       machine,
       state,
-      { ...happening, nowMs: clock.nowMs(), seed: nextSeed() },
-      { ...options.next, isOwn, history, tokenOf },
+      { nowMs: clock.nowMs(), seed: nextSeed(), ...happening },
+      { isOwn, history, tokenOf, ...options.next },
     );
 
   const plannerOf = (revision: string, executionId: string | undefined): Planner => ({

@@ -49,6 +49,12 @@ function heldOf(
   return { id, seq, revision, processor, history: type === "STANDARD", machine, isOwn, state: read };
 }
 
+/** The same after one more advance. */
+export function advanced(held: Held, state: ExecutionState): Held {
+  const { id, seq, revision, processor, history, machine, isOwn } = held;
+  return { id, seq: seq + 1, revision, processor, history, machine, isOwn, state };
+}
+
 /** The state as it is kept: who the execution is stands in its own row. */
 export const stateText = (state: ExecutionState): string =>
   JSON.stringify({ ...state, execution: undefined });

@@ -6,7 +6,7 @@ import type { Advances } from "./advances.ts";
 import { storedEvents, type Decided, type Decisions, type Told } from "./decide.ts";
 import type { Dispatched, DispatchOptions, Own, StepRecord } from "./index.ts";
 import { warnHalfway } from "./near-limit.ts";
-import { stateText, type Held, type HeldExecutions } from "./held.ts";
+import { advanced, stateText, type Held, type HeldExecutions } from "./held.ts";
 
 export interface Pending extends DispatchOptions, Told {
   readonly resolve: (result: Dispatched) => void;
@@ -140,7 +140,7 @@ export function makeTurns({ held, decisions, advances, own, settle }: TurnOption
 
   function applied(turn: Turn, execution: Held, decided: Decided): void {
     const { state } = decided;
-    settle({ ...execution, seq: execution.seq + 1, state }, decided);
+    settle(advanced(execution, state), decided);
     warnHalfway(execution.state, state, execution.history);
     answer(turn, decided.results);
   }

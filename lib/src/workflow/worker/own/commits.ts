@@ -59,8 +59,8 @@ export function makeStepWriter(database: Database): StepWriter {
     const { command, failure } = await burst(client, [
       ...begun,
       // Before the handlers' statements: where a fence is lost, they fail with it, unrun.
-      ...advancing.map(({ statement, values }) => ({ values, ...database.prepare(statement) })),
-      ...writes.map(({ text, values: given }) => ({ text, values: given, name: names.of(text) })),
+      ...advancing.map(({ statement, values }) => database.bind(statement, values)),
+      ...writes.map(({ text, values }) => ({ name: names.of(text), text, values, rows: undefined })),
       committing(database),
     ]);
     if (failure) throw advancing[failure.at - begun.length]?.meaning?.(failure.cause) ?? failure.cause;

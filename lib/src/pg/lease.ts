@@ -18,13 +18,19 @@ export interface Lease {
   release(broken: boolean): void;
 }
 
+/** Those of one kind who borrow, and how many of them wait for a connection. */
+export interface Line {
+  waiting: number;
+}
+
 export interface Lender {
-  borrow(): Promise<Lease>;
+  borrow(line?: Line): Promise<Lease>;
 }
 
 interface Waiter {
   readonly resolve: (lease: Lease) => void;
   readonly reject: (cause: unknown) => void;
+  readonly line: Line | undefined;
 }
 
 /** What is sent on the connection before the event loop turns goes out in one write. */
@@ -44,6 +50,12 @@ export function makeLender(pool: pg.Pool, passes: boolean): Lender {
   /** Others who wait for the pool's connections come first. */
   const isWanted = (): boolean => pool.waitingCount > asked;
 
+  function nextWaiter(): Waiter | undefined {
+    const waiter = waiting.shift();
+    if (waiter?.line) waiter.line.waiting--;
+    return waiter;
+  }
+
   class Leased implements Lease {
     readonly client: pg.PoolClient;
     readonly before: Promise<unknown> | undefined;
@@ -60,7 +72,7 @@ export function makeLender(pool: pg.Pool, passes: boolean): Lender {
       const { answered, isWhole } = sendBurst(this.client, statements);
       this.answered = answered;
       if (!passes || !isWhole || isWanted()) return answered;
-      const waiter = waiting.shift();
+      const waiter = nextWaiter();
       if (waiter) waiter.resolve(this.passOn());
       else ending.push(this);
       return answered;
@@ -81,7 +93,7 @@ export function makeLender(pool: pg.Pool, passes: boolean): Lender {
       if (!this.keep()) return;
       this.isMine = false;
       if (broken) return dropClient(this.client);
-      const waiter = isWanted() ? undefined : waiting.shift();
+      const waiter = isWanted() ? undefined : nextWaiter();
       if (waiter) waiter.resolve(new Leased(this.client));
       else this.client.release();
     }
@@ -92,24 +104,25 @@ export function makeLender(pool: pg.Pool, passes: boolean): Lender {
     pool.connect().then(
       (client) => {
         asked--;
-        const waiter = waiting.shift();
+        const waiter = nextWaiter();
         if (waiter) waiter.resolve(new Leased(client));
         else client.release();
       },
       (cause: unknown) => {
         asked--;
-        waiting.shift()?.reject(cause);
+        nextWaiter()?.reject(cause);
       },
     );
   }
 
   return {
-    borrow() {
+    borrow(line) {
       const isFree = pool.idleCount > 0 || pool.totalCount < pool.options.max;
       const last = isFree ? undefined : ending.shift();
       if (last) return Promise.resolve(last.passOn());
       return new Promise((resolve, reject) => {
-        waiting.push({ resolve, reject });
+        waiting.push({ resolve, reject, line });
+        if (line) line.waiting++;
         if (asked < waiting.length) connect();
       });
     },

@@ -7,7 +7,7 @@ import type { Queryable, Statement } from "../../pg/contract.ts";
 import type { Database } from "../../pg/database.ts";
 import { isAborted, isConnectionLost, isStalePlan } from "../../pg/faults.ts";
 import { inSchema } from "../../pg/join.ts";
-import type { Lease } from "../../pg/lease.ts";
+import type { Lease, Line } from "../../pg/lease.ts";
 import { asStatement, textOf } from "./asked.ts";
 import { beginning, committing, forgetLimits } from "./begin.ts";
 import { handlerErrors, type HandlerTx } from "./contract.ts";
@@ -35,6 +35,8 @@ export interface HandlerTransaction {
 export interface TransactionOptions {
   readonly database: Database;
   readonly timeoutMs: number;
+  /** Counts it while it waits for a connection. */
+  readonly line?: Line;
   /** What must be done, and committed, before the transaction begins. */
   readonly before?: () => Promise<unknown>;
   /** Sent between the begin and the handler's first statement; to keep that from running they must raise in the database. */
@@ -74,19 +76,13 @@ export function openTransaction(options: TransactionOptions): HandlerTransaction
   let closed = false;
   let begun = false;
 
-  const bound = ({ statement, values }: Prepared): BurstStatement => ({
-    values,
-    ...database.prepare(statement),
-  });
+  const bound = ({ statement, values }: Prepared): BurstStatement => database.bind(statement, values);
 
-  async function connect(): Promise<Lease> {
-    await options.before?.();
-    return (lease = await database.lender.borrow());
-  }
+  const borrow = (): Promise<Lease> => database.lender.borrow(options.line);
 
   /** Begins the transaction, and asks what the handler asks first in the same round trip. */
   async function open(asked: readonly BurstStatement[]): Promise<Opened> {
-    const taken = await (connected = connect());
+    const taken = (lease = await (connected = options.before ? options.before().then(borrow) : borrow()));
     // Where attempts wait for longer than they may take, those that gave up would else keep the connections from the others.
     if (closed) throw usedLate();
     begun = true;
@@ -162,23 +158,19 @@ export function openTransaction(options: TransactionOptions): HandlerTransaction
     release(!ended);
   }
 
-  async function close({ lease: on, committed }: Opened, closing: readonly Prepared[]): Promise<void> {
-    const { command, failure } = await on.end([...closing.map(bound), committing(database)]);
-    if (failure) throw closing[failure.at]?.meaning?.(failure.cause) ?? failure.cause;
-    // A transaction that had failed answers COMMIT with ROLLBACK.
-    if (command !== "COMMIT") throw new Error("the transaction had failed before its commit");
-    committed();
-  }
-
   return {
     tx: inSchema({ query } as Queryable, database.schema, !database.pooled) as HandlerTx,
     isOpen: () => opened !== undefined,
     rollback,
     async commit(closing) {
       try {
-        const ready = await (opened ??= open([]));
+        const { lease: on, committed } = await (opened ??= open([]));
         closed = true;
-        await close(ready, closing);
+        const { command, failure } = await on.end([...closing.map(bound), committing(database)]);
+        if (failure) throw closing[failure.at]?.meaning?.(failure.cause) ?? failure.cause;
+        // A transaction that had failed answers COMMIT with ROLLBACK.
+        if (command !== "COMMIT") throw new Error("the transaction had failed before its commit");
+        committed();
         release(false);
       } catch (cause) {
         if (isConnectionLost(cause)) release(true);

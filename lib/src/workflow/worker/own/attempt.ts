@@ -9,6 +9,7 @@ import { isStorable } from "../../../core/text.ts";
 import { toMs } from "../../../core/duration.ts";
 import type { Log } from "../../../engine/log.ts";
 import type { Database } from "../../../pg/database.ts";
+import type { Line } from "../../../pg/lease.ts";
 import { isConnectionLost, isTransient } from "../../../pg/faults.ts";
 import { workflowErrors } from "../../contract.ts";
 import type { TaskDefinition } from "../../declaration.ts";
@@ -25,6 +26,8 @@ export interface Job {
   readonly execution: ExecutionIdentity;
   readonly task: StartTask;
   readonly definition: TaskDefinition;
+  /** Counts it while its transaction waits for a connection. */
+  readonly line: Line;
 }
 
 export interface AttemptDeps {
@@ -199,7 +202,7 @@ export class Attempt {
 
   #newContext(input: unknown): OwnContext {
     const { database, log, tokenOf, beat } = this.#deps;
-    const { executionId, execution, task } = this.job;
+    const { executionId, execution, task, line } = this.job;
     const context = new OwnContext({
       database,
       log,
@@ -207,6 +210,7 @@ export class Attempt {
       task,
       input,
       timeoutMs: this.#timeoutMs,
+      line,
       taskToken: this.#waits ? tokenOf(task.token) : undefined,
       beat: () => this.#beat(() => beat(executionId, task)),
     });
@@ -294,21 +298,21 @@ export class Attempt {
 
   /** The result, the record and what the handler wrote, in one commit; where that is lost the step is done again. */
   async #commit(context: OwnContext, output: Output): Promise<Settled> {
-    let failed: unknown;
-    const commit = async (advance: Advance): Promise<boolean> => {
-      const ending = await this.#write(context, advance);
-      if (typeof ending === "object") failed = ending.cause;
-      return ending === "committed";
-    };
+    const came: { ending?: StepEnding } = {};
+    const commit = (advance: Advance): Promise<boolean> =>
+      this.#write(context, advance).then((ending) => (came.ending = ending) === "committed");
     const result = await this.#deps.dispatch(this.job.executionId, this.#happeningOf(output), {
       handedOver: this.#waits,
       commit,
       record: { visit: visitOf(this.job.task), result: output.text },
     });
+    const { ending } = came;
+    if (ending === "committed") return settled;
     if (result !== "overtaken") {
       await context.transaction?.rollback();
       return settled;
     }
+    const failed = typeof ending === "object" ? ending.cause : undefined;
     if (failed === undefined || isTransient(failed) || isDuplicate(failed)) return { again: failed };
     return this.#fail(failureOf(failed));
   }

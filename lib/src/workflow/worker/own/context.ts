@@ -6,6 +6,7 @@ import { openTransaction, type HandlerTransaction } from "../../../engine/handle
 import type { Log } from "../../../engine/log.ts";
 import type { Sql } from "../../../pg/contract.ts";
 import type { Database } from "../../../pg/database.ts";
+import type { Line } from "../../../pg/lease.ts";
 import type { TaskContext } from "../../declaration.ts";
 
 export interface ContextParts {
@@ -15,6 +16,8 @@ export interface ContextParts {
   readonly task: StartTask;
   readonly input: unknown;
   readonly timeoutMs: number;
+  /** Counts it while it waits for a connection. */
+  readonly line: Line;
   /** The token that answers; undefined where the state does not wait for one. */
   readonly taskToken: string | undefined;
   readonly beat: () => void;
@@ -39,8 +42,8 @@ export class OwnContext implements TaskContext {
 
   get tx(): HandlerTx {
     if (!this.transaction) {
-      const { database, timeoutMs } = this.#parts;
-      this.transaction = openTransaction({ database, timeoutMs });
+      const { database, timeoutMs, line } = this.#parts;
+      this.transaction = openTransaction({ database, timeoutMs, line });
       if (this.#ended) void this.transaction.rollback();
     }
     return this.transaction.tx;

@@ -16,7 +16,7 @@ import { awaitedTask } from "./again.ts";
 import { Attempt, type AttemptDeps } from "./attempt.ts";
 import { makeClaims } from "./claims.ts";
 import { makeStepWriter } from "./commits.ts";
-import { makePlaces, type Place } from "./places.ts";
+import { isRoomy, makePlaces, type Place } from "./places.ts";
 import { makeWatch } from "./watch.ts";
 
 export interface OwnRuns extends Own {
@@ -105,7 +105,7 @@ export function makeOwnRuns(options: OwnOptions): OwnRuns {
     const definition = places.taskOf(held.revision, functionOf(task.resource, task.input));
     if (closed || !place || !definition) return void leave({ executionId: held.id, key });
     const { execution } = held.state;
-    const attempt = new Attempt(deps, { executionId: held.id, execution, task, definition });
+    const attempt = new Attempt(deps, { executionId: held.id, execution, task, definition, line: place });
     const own = running.get(held.id) ?? new Map<string, Attempt>();
     running.set(held.id, own.set(key, attempt));
     place.running++;
@@ -120,7 +120,7 @@ export function makeOwnRuns(options: OwnOptions): OwnRuns {
     const own = running.get(executionId);
     if (own?.get(key) === attempt) own.delete(key);
     if (own?.size === 0) running.delete(executionId);
-    if (place.running <= place.concurrency / 2) claims.freed();
+    if (isRoomy(place)) claims.freed();
   }
 
   async function resume(call: Call): Promise<void> {

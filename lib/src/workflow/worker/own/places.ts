@@ -1,7 +1,9 @@
 // Which workflows this process carries out, and how many places each has left.
+import type { Line } from "../../../pg/lease.ts";
 import type { TaskDefinition, WorkflowDefinition } from "../../declaration.ts";
 
-export interface Place {
+/** The line is that of its tasks whose transactions wait for a connection. */
+export interface Place extends Line {
   readonly workflow: WorkflowDefinition;
   readonly concurrency: number;
   running: number;
@@ -25,14 +27,23 @@ export interface Places {
 
 export const concurrencyDefault = 500;
 
-const leftOf = ({ running, kept, concurrency }: Place): number => concurrency - running - kept;
+// What waits for one of the few connections is in nobody's hands but in the way: of the collector, of the caches, and of
+// other processes that would have one. So many are enough for the connections never to wait.
+const waitingMax = 64;
+
+const leftOf = ({ running, kept, concurrency, waiting }: Place): number =>
+  Math.min(concurrency - running, waiting > 0 ? waitingMax - waiting : Infinity) - kept;
+
+/** Whether so much room has come free that it is worth a look for more. */
+export const isRoomy = ({ running, concurrency, waiting }: Place): boolean =>
+  running <= concurrency / 2 && waiting <= waitingMax / 2;
 
 export function makePlaces(): Places {
   const byRevision = new Map<string, Place>();
   return {
     add(revisions, workflow) {
       const concurrency = workflow.options.concurrency ?? concurrencyDefault;
-      const place: Place = { workflow, concurrency, running: 0, kept: 0 };
+      const place: Place = { workflow, concurrency, running: 0, kept: 0, waiting: 0 };
       for (const revision of revisions) byRevision.set(revision, place);
       return () => revisions.forEach((revision) => byRevision.delete(revision));
     },

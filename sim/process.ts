@@ -27,6 +27,8 @@ function declare(schema: string) {
   const insert = `insert into ${schema}.effect (id) values ($1)`;
   const queues = {
     work: queue("work", { message: work, deadLetter, poison: "quarantine" }),
+    // Where a worker rests most of the time, so that senders hand over to it.
+    quiet: queue("quiet", { message: followUp, deadLetter }),
     followUp: queue("follow-up", { message: followUp, deadLetter }),
     inOrder: queue("in-order.fifo", { message: inOrder, deadLetter }),
   };
@@ -50,6 +52,12 @@ function declare(schema: string) {
           });
         return undefined;
       },
+    }),
+    quietly: worker(queues.quiet, {
+      idempotencyKey: "none",
+      timeout: "5s",
+      backoff,
+      handle: ({ id }, ctx) => ctx.write(insert, [id]),
     }),
     follower: worker(queues.followUp, {
       idempotencyKey: ({ id }) => id,

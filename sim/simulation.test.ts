@@ -1,5 +1,6 @@
 // Seeded schedules of faults over real PostgreSQL. `TUNTAS_SIM_SEEDS=1-1000` runs others; a seed that failed once gets a
 // test by name below.
+import { subscribe } from "node:diagnostics_channel";
 import { describe, expect, test } from "vitest";
 import { faults } from "./fault/faults.ts";
 import { simulate, type Run } from "./simulation.ts";
@@ -17,6 +18,8 @@ const blocks = Array.from({ length: Math.ceil(seeds.length / seedsAWorld) }, (_,
   seeds.slice(index * seedsAWorld, (index + 1) * seedsAWorld),
 );
 const lived = new Map<number, Run>();
+let handedOver = 0;
+subscribe("tuntas.queue.handed_over", () => handedOver++);
 
 // Several worlds live at a time, as many as the runner lets: most of a world's life is waiting.
 describe.concurrent("whatever fails, what was accepted happens once and in order (W-17 W-18)", () => {
@@ -41,10 +44,11 @@ test.runIf(seeds.length >= 20)("every kind of fault struck, and there was work f
   const accepted = runs.reduce((sum, run) => sum + run.accepted, 0);
   const cuts = runs.reduce((sum, run) => sum + run.cuts, 0);
   console.log(
-    `${runs.length} seeds accepted ${accepted} things; ${cuts} connections were cut at a commit`,
+    `${runs.length} seeds accepted ${accepted} things, and handed over ${handedOver} messages; ${cuts} connections were cut at a commit`,
     times,
   );
   expect(Object.entries(times).filter(([, count]) => count === 0)).toEqual([]);
   expect(cuts).toBeGreaterThan(seeds.length / 4);
   expect(accepted).toBeGreaterThan(seeds.length * 5);
+  expect(handedOver).toBeGreaterThan(seeds.length);
 });

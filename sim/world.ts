@@ -98,15 +98,26 @@ export class World {
     await workflows.sweepDue();
   }
 
-  async send(random: Random): Promise<void> {
-    const id = randomUUID();
-    const mode = drawMode(random);
+  /** Notes what was promised; a send that fails may have happened or not. */
+  private async accept(id: string, mode: Mode, send: () => Promise<unknown>): Promise<void> {
     try {
-      await random.pick(this.nodes).queues.work.send({ id, mode });
+      await send();
       this.promised.messages.set(id, mode);
     } catch {
       this.promised.unsure.add(id);
     }
+  }
+
+  send(random: Random): Promise<void> {
+    const id = randomUUID();
+    const mode = drawMode(random);
+    return this.accept(id, mode, () => random.pick(this.nodes).queues.work.send({ id, mode }));
+  }
+
+  /** To workers that rest most of the time. Without a key it is the fence alone that keeps an effect from happening twice. */
+  sendQuietly(random: Random): Promise<void> {
+    const id = `quiet-${randomUUID()}`;
+    return this.accept(id, "write", () => random.pick(this.nodes).queues.quiet.send({ id }));
   }
 
   /** Sends the next of a group, and again until it is accepted: the deduplication id makes it one. */

@@ -426,6 +426,7 @@ create table tuntas.in_flight (
   first_received_at timestamp with time zone not null,
   group_id text,
   source_queue_id integer,
+  handed_over boolean,
   constraint in_flight_pkey PRIMARY KEY (queue_id, id),
   constraint in_flight_check CHECK (((owner_id IS NULL) <> (expires_at IS NULL)))
 ) with (autovacuum_analyze_scale_factor=0.2, autovacuum_vacuum_scale_factor=0.02);
@@ -604,6 +605,15 @@ create table tuntas.occurrence (
   constraint occurrence_check1 CHECK (((state = ANY (ARRAY['waiting'::text, 'started'::text])) = (ended_at IS NULL))),
   constraint occurrence_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'started'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text, 'missed'::text])))
 ) with (fillfactor=70);
+
+-- control: Workers that rest: a message for their queue may be handed over to them as it is sent.
+create table tuntas.offer (
+  queue_id integer not null,
+  owner_id bigint not null,
+  mailbox text not null,
+  constraint offer_pkey PRIMARY KEY (queue_id, owner_id),
+  constraint offer_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES tuntas.process(id) ON DELETE CASCADE
+);
 
 -- control: Governed acts of people: who, why, filter, counts, rate.
 create table tuntas.operation (
@@ -1171,6 +1181,8 @@ CREATE INDEX in_flight_expires ON tuntas.in_flight USING btree (expires_at) WHER
 
 CREATE INDEX in_flight_group ON tuntas.in_flight USING btree (queue_id, group_id, turn, id) WHERE (group_id IS NOT NULL);
 
+CREATE INDEX in_flight_handed_over ON tuntas.in_flight USING btree (owner_id, fence) WHERE handed_over;
+
 CREATE INDEX inbox_expires ON tuntas.inbox USING btree (expires_at);
 
 CREATE INDEX machine_revision_machine ON tuntas.machine_revision USING btree (machine_id, id);
@@ -1182,6 +1194,8 @@ CREATE UNIQUE INDEX move_task_running ON tuntas.move_task USING btree (source_qu
 CREATE INDEX occurrence_ended ON tuntas.occurrence USING btree (schedule, ended_at) WHERE (ended_at IS NOT NULL);
 
 CREATE INDEX occurrence_open ON tuntas.occurrence USING btree (schedule, due, run) WHERE (ended_at IS NULL);
+
+CREATE INDEX offer_owner ON tuntas.offer USING btree (owner_id);
 
 CREATE INDEX operation_running ON tuntas.operation USING btree (id) WHERE (state = 'running'::text);
 

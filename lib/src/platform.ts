@@ -32,11 +32,12 @@ import { listen, type Listener } from "./pg/listen.ts";
 import { makeNotifier, type Notifier } from "./pg/notify.ts";
 import type { QueueContext, Queues } from "./queue/client/index.ts";
 import { makeQueues } from "./queue/client/index.ts";
+import { makeMailbox, type Mailbox } from "./queue/handover/mailbox.ts";
 import { readyKey } from "./queue/client/context.ts";
 import { queueDestination } from "./queue/client/destination.ts";
 import { queueTarget } from "./queue/client/target.ts";
-import { refreshText, releaseText } from "./queue/store/settle.ts";
 import { queueAgenda } from "./queue/agenda.ts";
+import { rescueTexts } from "./queue/handover/rescue.ts";
 import { makeStraySweep } from "./queue/strays.ts";
 import { applyRetention, moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
 import { makeLog, type Log } from "./engine/log.ts";
@@ -145,10 +146,11 @@ function makeRooms({ database, waker, notifier, company, log, processId, slots }
     announceChange: (queueId: number) => notifier.notify("queue", String(queueId)),
     trouble: () => aftermath.trouble(),
   };
+  const mailbox = makeMailbox({ ...shared, slots, processId });
   const complain = (cause: unknown) => log.warn({ cause }, "a sweep failed and will be tried again");
   const sweepStrays = makeStraySweep({ context: shared, slots, processId, log });
   const due = makeDueClock({ move: () => moveDue(shared, queues.moves), onError: complain });
-  const context: QueueContext = { ...shared, due };
+  const context: QueueContext = { ...shared, due, mailbox, processId };
   const queues = makeQueues(context);
   const { workflows, worker, approvalRoom } = makeWorkflows({
     database,
@@ -214,22 +216,26 @@ function makeRooms({ database, waker, notifier, company, log, processId, slots }
       await approvalRoom.due.close();
       await worker.close();
       await queues.sender.idle();
+      await mailbox.idle();
       await due.close();
     },
   };
 }
 
 interface Hearing extends Pick<Parts, "waker" | "notifier" | "company"> {
+  readonly mailbox: Mailbox;
   readonly queues: Queues;
   readonly watch: Watch;
 }
 
 /** Passes on what other processes announce. */
-function hear(database: Database, { waker, notifier, company, queues, watch }: Hearing): Listener {
+function hear(database: Database, { waker, notifier, company, queues, watch, mailbox }: Hearing): Listener {
+  const shared = ["ready", "queue", "outbox", "activity", "duty", "own", "operation", "service", "company"];
   return listen(database, {
-    channels: ["ready", "queue", "outbox", "activity", "duty", "own", "operation", "service", "company"],
+    channels: [...shared, mailbox.channel],
     onNotify: (channel, payload) => {
-      if (channel === "ready") waker.wake(readyKey(Number(payload)));
+      if (channel === mailbox.channel) mailbox.hear(payload);
+      else if (channel === "ready") waker.wake(readyKey(Number(payload)));
       else if (channel === "outbox") waker.wake(outboxKey);
       else if (channel === "activity") waker.wake(activityKey(payload));
       else if (channel === "service") waker.wake(serviceKey);
@@ -247,7 +253,9 @@ function hear(database: Database, { waker, notifier, company, queues, watch }: H
       queues.catalog.forget();
       waker.wakeAll();
       void watch.sampler.consider();
+      mailbox.connected(true);
     },
+    onLost: () => mailbox.connected(false),
   });
 }
 
@@ -278,8 +286,9 @@ interface Place extends Pick<Parts, "database" | "log" | "slots"> {
 
 /** This process among the others: what it tells them, and what it does when one of them dies. */
 function makePlace({ rooms, ...place }: Place): Presence {
-  const { onDead, worker } = rooms;
-  const presence = makePresence({ ...place, releaseText, refreshText, onDead });
+  const { onDead, worker, context } = rooms;
+  const onWithdrawn = context.mailbox.offers.forget;
+  const presence = makePresence({ ...place, texts: rescueTexts, onDead, onWithdrawn });
   presence.onLost(worker.calls.abandon);
   presence.onLost(worker.own.abandon);
   return presence;
@@ -350,7 +359,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     onLeft: () => notifier.notify("duty", ""),
     ownerOf: makeOwnerOf({ queues, schedules }),
   });
-  const hearing = hear(database, { waker, notifier, company, queues, watch });
+  const hearing = hear(database, { waker, notifier, company, queues, watch, mailbox: context.mailbox });
   const servants = startServants({ database, targets, waker, log, processId, queues, workflows, notifier });
   for (const part of [watch, hearing, servants]) closing.add(part.close);
 

@@ -13,6 +13,8 @@ export interface ListenOptions {
   readonly onNotify: (channel: string, payload: string) => void;
   /** Told after each new connection: what came in between was missed, so look everywhere once. */
   readonly onConnect: () => void;
+  /** Told when a connection that listened has ended. */
+  readonly onLost: () => void;
 }
 
 const retryMs = 500;
@@ -27,18 +29,21 @@ export function listen(database: Database, options: ListenOptions): Listener {
     const made = await database.dedicatedClient();
     client = made;
     const ended = new Promise<void>((resolve) => made.once("end", resolve));
+    let listens = false;
     made.on("notification", ({ channel, payload }) =>
       options.onNotify(channel.slice(channel.indexOf(".") + 1), payload ?? ""),
     );
     try {
       for (const channel of options.channels) await made.query(`listen "${database.schema}.${channel}"`);
       if (!closed) options.onConnect();
+      listens = !closed;
     } catch {
       // A server that recovers refuses LISTEN; the next session tries again.
       void made.end().catch(() => undefined);
     }
     if (closed) void made.end().catch(() => undefined);
     await ended;
+    if (listens) options.onLost();
   }
 
   async function keep(): Promise<void> {

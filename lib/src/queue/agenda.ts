@@ -8,7 +8,8 @@ import { nextMoveInstant } from "./store/move.ts";
 
 const readyQueues = `array(select q from unnest($given) as q where exists (select from tuntas.ready r where r.queue_id = q))`;
 
-export const queueAgenda = ({ waker, due }: QueueContext): Agendum[] => [
+export const queueAgenda = ({ waker, due, mailbox }: QueueContext): Agendum[] => [
+  mailbox.agendum,
   dueAgendum(`least(${nextDueInstant}, ${nextMoveInstant})`, due.note),
   {
     ask: readyQueues,

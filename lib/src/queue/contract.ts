@@ -107,6 +107,8 @@ export interface HeldMessage extends Claim {
   readonly sourceQueueId: number | null;
   /** Whether it lies in one row with others of its claim. */
   readonly bundled: boolean;
+  /** Whether its sender gave it to this process, which had not asked for it. */
+  readonly handedOver?: boolean;
   /** Its work has ended before, and only its deletion elsewhere was lost. */
   readonly ended?: boolean;
 }

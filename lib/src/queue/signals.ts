@@ -19,6 +19,10 @@ export const queueSignals = signals({
     meaning: "Messages were claimed by a worker or over the wire.",
     fields: { queueId: queue, count },
   },
+  "queue.handed_over": {
+    meaning: "Messages were received by a worker that rested, in the commit of their send.",
+    fields: { queueId: queue, count },
+  },
   "queue.dead": {
     meaning: "Messages went to a dead-letter queue.",
     fields: { queueId: queue, deadLetterId: "the dead-letter queue's id", count },
@@ -88,6 +92,7 @@ export const queueMetrics = metrics({
     from: [
       "sent",
       "received",
+      "handed_over",
       "dead",
       "deleted",
       "purged",

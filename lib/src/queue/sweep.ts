@@ -5,12 +5,13 @@ import { wakeQueues } from "./client/context.ts";
 import type { Moves } from "./client/moves.ts";
 import { queueSignals } from "./signals.ts";
 import { nextDueMs, promoteDue } from "./store/claim/index.ts";
+import { removeOffersOf } from "./handover/store.ts";
 import { refreshGroups, releaseOwners, settleFifo, type Moved } from "./store/settle.ts";
 import { findOrphans, forgetExpired, removeExpired, removeProcesses } from "./store/sweep.ts";
 
 const batch = 500;
 
-export type Shared = Omit<QueueContext, "due">;
+export type Shared = Omit<QueueContext, "due" | "mailbox" | "processId">;
 
 /** Moves what is due to ready, batch by batch; answers in how many ms the next is due (null: nothing waits). */
 export async function moveDue(context: Shared, moves: Pick<Moves, "step">): Promise<number | null> {
@@ -46,8 +47,9 @@ export async function makeReady(
   return moved.length;
 }
 
-/** Makes ready what dead processes held, then forgets them. */
+/** Makes ready what dead processes held, then forgets them. What is handed over to them commits before the first statement. */
 export async function takeOver(context: Shared, processIds: readonly string[]): Promise<void> {
+  await removeOffersOf(context.database, processIds);
   while ((await makeReady(context, (tx) => releaseOwners(tx, processIds, batch))) > 0);
   await removeProcesses(context.database, processIds);
 }

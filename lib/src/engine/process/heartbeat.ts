@@ -4,8 +4,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import "./navigator.ts";
 import pg from "pg";
-import { readPulse, reclaimStuck, viewSlots, type Stuck } from "./slots.ts";
-import type { HeartbeatData, HeartbeatOrder, HeartbeatReport } from "./thread.ts";
+import { isOffering, readPulse, reclaimStuck, viewSlots, voidUpTo, type Stuck } from "./slots.ts";
+import type { HeartbeatData, HeartbeatOrder, HeartbeatReport, ThreadTexts } from "./thread.ts";
 
 const data = workerData as HeartbeatData;
 const port = parentPort!;
@@ -14,8 +14,13 @@ const report = (message: HeartbeatReport): void => port.postMessage(message);
 
 /** The event loop counts as blocked after this long without a pulse (it pulses five times a second). */
 const blockedMs = 3000;
+/** After this long nothing more is handed over to it: somebody else would have it sooner. */
+const silentMs = 500;
+/** How often that is looked at while anything may be handed over. */
+const lookMs = 250;
 
 const inSchema = (text: string): string => text.replaceAll(/\btuntas\./g, `${data.schema}.`);
+const textOf = (name: keyof ThreadTexts): string => inSchema(data.texts[name]);
 
 const lockName = `hashtextextended('tuntas process ${data.schema} ' || $1, 0)`;
 
@@ -48,8 +53,10 @@ async function connect(onCut: () => void): Promise<pg.Client> {
     connectionTimeoutMillis: 5000,
     query_timeout: 10_000,
     // The beat is the longest statement that there is: planned anew for its first five times, as is the default, they
-    // cost more than the next hundred.
-    ...(!data.pooled && { options: "-c plan_cache_mode=force_generic_plan" }),
+    // cost more than the next hundred. It is planned once, perhaps on empty tables, and stays with what they grow to.
+    ...(!data.pooled && {
+      options: "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off",
+    }),
   });
   client.on("error", onCut);
   await client.connect();
@@ -88,21 +95,39 @@ let pulseAt = performance.now();
 /** Taken out of the event loop's hands, but not yet given back: a lost connection must not lose them. */
 let owed: Stuck[] = [];
 
-function isBlocked(): boolean {
+/** How long the event loop has not been heard of. */
+function silentFor(): number {
   const pulse = readPulse(slots);
-  if (pulse === pulseSeen) return performance.now() - pulseAt >= blockedMs;
+  if (pulse !== pulseSeen) pulseAt = performance.now();
   pulseSeen = pulse;
-  pulseAt = performance.now();
-  return false;
+  return performance.now() - pulseAt;
 }
 
-async function rescue(client: pg.Client): Promise<void> {
-  if (isBlocked()) owed = [...owed, ...reclaimStuck(slots)];
+/** Whether messages may be handed over to an event loop that does not answer. */
+const isOfferingInVain = (): boolean => isOffering(slots) && silentFor() >= silentMs;
+
+/** For which silence of the event loop its offers were withdrawn last. */
+let withdrawnAt = -1;
+
+/** Has nothing more handed over to the process, and takes back what the event loop has not taken. */
+async function withdraw(client: pg.Client, processId: string): Promise<void> {
+  await client.query(textOf("withdraw"), [processId]);
+  const [{ fence }] = (await client.query(textOf("lastFence"))).rows as [{ fence: string }];
+  const known = voidUpTo(slots, fence);
+  const { rows } = await client.query(textOf("unknown"), [processId, fence, known]);
+  owed = [...owed, ...(rows as Stuck[]).map((claim) => ({ ...claim, begun: false }))];
+  withdrawnAt = pulseAt;
+  report({ kind: "withdrawn" });
+}
+
+async function rescue(client: pg.Client, processId: string): Promise<void> {
+  if (isOfferingInVain()) await withdraw(client, processId);
+  if (silentFor() >= blockedMs) owed = [...owed, ...reclaimStuck(slots)];
   if (owed.length === 0) return;
   await client.query("begin");
-  const { rows } = await client.query(data.releaseText, releaseValues(owed));
+  const { rows } = await client.query(textOf("release"), releaseValues(owed));
   const groups = (rows as Released[]).filter((row) => row.groupId !== null).toSorted(byQueueAndGroup);
-  for (const { queueId, groupId } of groups) await client.query(data.refreshText, [queueId, [groupId]]);
+  for (const { queueId, groupId } of groups) await client.query(textOf("refresh"), [queueId, [groupId]]);
   await client.query("commit");
   owed = [];
 }
@@ -138,26 +163,37 @@ async function round(client: pg.Client, processId: string): Promise<void> {
   const [alive, dead, ...answers] = rows[0] as unknown as [number, string[], ...unknown[]];
   if (alive === 0) return lose("another process took this one for dead");
   report({ kind: "beat", dead, answers });
-  await rescue(client);
+  await rescue(client, processId);
 }
 
-/** A rest that an order cuts short: a timer that is left at the end keeps the thread, and the process that waits for it. */
+/**
+ * A rest that an order cuts short: a timer that is left at the end keeps the thread, and the process that waits for it.
+ * Answers whether it was cut.
+ */
 function makeRest() {
   let over: (() => void) | undefined;
   return {
     cut: () => over?.(),
     take: (ms?: number) =>
-      new Promise<void>((resolve) => {
-        const timer = ms === undefined ? undefined : setTimeout(resolve, ms);
+      new Promise<boolean>((resolve) => {
+        const timer = ms === undefined ? undefined : setTimeout(() => resolve(false), ms);
         over = () => {
           clearTimeout(timer);
-          resolve();
+          resolve(true);
         };
       }),
   };
 }
 
 const rest = makeRest();
+
+/** Rests, but not while messages are handed over to an event loop that has just stopped answering. */
+async function restUntil(at: number): Promise<void> {
+  for (let leftMs = at - performance.now(); leftMs > 0; leftMs = at - performance.now()) {
+    if (await rest.take(isOffering(slots) ? Math.min(leftMs, lookMs) : leftMs)) return;
+    if (isOfferingInVain() && withdrawnAt !== pulseAt) return;
+  }
+}
 let closing = false;
 let client: pg.Client | undefined;
 /** Whose lock the connection holds. */
@@ -203,7 +239,7 @@ async function main(): Promise<void> {
     } catch {
       restMs = await miss();
     }
-    if (!closing && self !== undefined && restMs > 0) await rest.take(restMs);
+    if (!closing && self !== undefined && restMs > 0) await restUntil(performance.now() + restMs);
   }
   await client?.end().catch(() => undefined);
   port.close();

@@ -8,20 +8,20 @@ import { statement } from "../../pg/database.ts";
 import { agendaColumns, givenNow, type Agendum } from "../agenda.ts";
 import type { Log } from "../log.ts";
 import type { SlotTable } from "./slots.ts";
-import { startThread, type Hearing, type Thread } from "./thread.ts";
+import { startThread, type Hearing, type Thread, type ThreadTexts } from "./thread.ts";
 
 export interface PresenceOptions {
   readonly database: Database;
   readonly name: string;
   readonly slots: SlotTable;
   readonly log: Log;
-  /** Text of the statement that gives messages back; the thread runs it where the event loop is blocked. */
-  readonly releaseText: string;
-  /** Text of the statement that then frees their FIFO groups. */
-  readonly refreshText: string;
+  /** What the thread asks of the rooms where the event loop is blocked. */
+  readonly texts: ThreadTexts;
   /** What the rooms want to know at each beat. */
   readonly agenda: readonly Agendum[];
   readonly onDead: (processIds: string[]) => void;
+  /** The thread has withdrawn what was offered, for a blocked event loop. */
+  readonly onWithdrawn: () => void;
 }
 
 export interface Presence {
@@ -61,7 +61,7 @@ async function registerIn({ database, name }: Place): Promise<string> {
 
 /** A thread that asks what the rooms want to know, with what they give at the time. */
 function startAsking(options: PresenceOptions, hearing: Pick<Hearing, "onLost" | "onBroken">): Thread {
-  const { database, slots, agenda, onDead } = options;
+  const { database, slots, agenda, onDead, onWithdrawn } = options;
   const first = givenNow(agenda);
   let known = JSON.stringify(first);
   const thread = startThread(
@@ -72,13 +72,13 @@ function startAsking(options: PresenceOptions, hearing: Pick<Hearing, "onLost" |
       intervalMs: heartbeatIntervalMs,
       leaseMs,
       slots: slots.shared,
-      releaseText: database.prepare({ name: "release", text: options.releaseText }).text,
-      refreshText: database.prepare({ name: "refresh", text: options.refreshText }).text,
+      texts: options.texts,
       agendaColumns: agendaColumns(agenda, beatParameters),
       given: first,
     },
     {
       ...hearing,
+      onWithdrawn,
       onBeat(dead, answers) {
         if (dead.length > 0) onDead(dead);
         agenda.forEach(({ hear }, index) => hear(answers[index]));
@@ -98,7 +98,7 @@ function startAsking(options: PresenceOptions, hearing: Pick<Hearing, "onLost" |
 }
 
 export function makePresence(options: PresenceOptions): Presence {
-  const { database, slots, log } = options;
+  const { database, slots, log, texts } = options;
   const handlers: (() => void)[] = [];
   let pulse: NodeJS.Timeout | undefined;
   let thread: Thread | undefined;
@@ -155,7 +155,10 @@ export function makePresence(options: PresenceOptions): Presence {
       clearTimeout(again);
       clearInterval(pulse);
       await thread?.close();
-      if (processId !== undefined) await database.run(unregister, [processId]).catch(() => undefined);
+      if (processId === undefined) return;
+      // By itself: what was being handed over is committed then, and the next statement sees it.
+      await database.run(statement(texts.withdraw), [processId]).catch(() => undefined);
+      await database.run(unregister, [processId]).catch(() => undefined);
     },
   };
 }

@@ -2,6 +2,20 @@
 // than everything else that a process does to join the others, so one outlives its process's losses.
 import { Worker } from "node:worker_threads";
 
+/** The statements of the rooms that the thread runs where the event loop cannot. */
+export interface ThreadTexts {
+  /** Gives messages back. */
+  readonly release: string;
+  /** Then frees their FIFO groups. */
+  readonly refresh: string;
+  /** Says that nothing more is to be handed over to this process. */
+  readonly withdraw: string;
+  /** The last fence that anybody has been given. */
+  readonly lastFence: string;
+  /** What was handed over up to a fence, beside that with the fences that are known. */
+  readonly unknown: string;
+}
+
 /** What the thread gets to know at its start. */
 export interface HeartbeatData {
   readonly url: string;
@@ -10,8 +24,7 @@ export interface HeartbeatData {
   readonly intervalMs: number;
   readonly leaseMs: number;
   readonly slots: SharedArrayBuffer;
-  readonly releaseText: string;
-  readonly refreshText: string;
+  readonly texts: ThreadTexts;
   /** The agenda's columns of the beat's statement, and their parameters at the start. */
   readonly agendaColumns: string;
   readonly given: unknown[];
@@ -25,10 +38,13 @@ export type HeartbeatOrder =
 export type HeartbeatReport =
   | { readonly kind: "ready" }
   | { readonly kind: "beat"; readonly dead: string[]; readonly answers: unknown[] }
+  | { readonly kind: "withdrawn" }
   | { readonly kind: "lost"; readonly reason: string };
 
 export interface Hearing {
   onBeat(dead: string[], answers: readonly unknown[]): void;
+  /** Nothing is handed over to this process any more: its event loop was blocked. */
+  onWithdrawn(): void;
   /** Whom it beat for is taken for dead; it waits to be told whom to beat for next. */
   onLost(reason: string): void;
   /** The thread itself has ended: it beats for nobody any more. */
@@ -60,6 +76,7 @@ export function startThread(data: HeartbeatData, hearing: Hearing): Thread {
   worker.on("message", (report: HeartbeatReport) => {
     if (report.kind === "ready") waiting?.ready();
     else if (report.kind === "lost") end(report.reason, hearing.onLost);
+    else if (report.kind === "withdrawn") hearing.onWithdrawn();
     else hearing.onBeat(report.dead, report.answers);
   });
   worker.on("error", (cause) => end(String(cause), hearing.onBroken));

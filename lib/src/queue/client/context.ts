@@ -2,6 +2,7 @@
 import type { DueClock } from "../../engine/due.ts";
 import type { Waker } from "../../engine/wake.ts";
 import type { Database } from "../../pg/database.ts";
+import type { Mailbox } from "../handover/mailbox.ts";
 
 export interface QueueContext {
   readonly database: Database;
@@ -11,6 +12,10 @@ export interface QueueContext {
   readonly announce: (queueIds: Iterable<number>) => void;
   /** Tells the other processes, soon, that a queue's settings changed. */
   readonly announceChange: (queueId: number) => void;
+  /** What is handed over to this process. */
+  readonly mailbox: Mailbox;
+  /** The id under which this process holds messages. */
+  readonly processId: () => string;
   /** Something failed, after which this process may hold messages that it does not know of: it looks for them soon. */
   readonly trouble: () => void;
 }

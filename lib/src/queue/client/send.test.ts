@@ -75,7 +75,7 @@ test("who is alone notifies nobody, and from the moment another process comes it
   /** How many notifications follow a send whose commit brings none along. */
   const told = async () => {
     const before = heard;
-    await queues.sender.send(queue, { messageId: randomUUID(), body: "x", attributes: "{}" }, "test");
+    await queues.sender.send(queue, { messageId: randomUUID(), body: "x", groupId: "g" }, "test");
     await pause(300);
     return heard - before;
   };

@@ -7,6 +7,7 @@ import type { NewMessage, QueueRecord, Sent } from "../contract.ts";
 import { queueErrors } from "../contract.ts";
 import { queueSignals } from "../signals.ts";
 import type { Addressed } from "../store/send.ts";
+import { heldSince, insertAlone, type StoredAlone } from "../handover/store.ts";
 import { append, appendMessages, appendValues, areAlike, insertMessages, toSent } from "../store/send.ts";
 import type { QueueContext } from "./context.ts";
 import { overTurns, readyKey, wakeQueues } from "./context.ts";
@@ -79,6 +80,10 @@ function makeTelling() {
   };
 }
 
+/** Whether it is one message, which may be received at once. */
+const isSimple = (items: readonly Addressed[]): boolean =>
+  items.length === 1 && !items[0]!.message.delaySeconds && items[0]!.message.groupId === undefined;
+
 type Flush = (parcels: readonly Parcel[]) => Promise<(Sent[] | Error)[]>;
 
 /** One parcel may have failed the statement of all, with a name that no index can hold, say: alone, each answers for itself. */
@@ -96,7 +101,7 @@ const apart =
   };
 
 export function makeSender(context: QueueContext): Sender {
-  const { database, due, waker } = context;
+  const { database, due, waker, mailbox, processId } = context;
   const telling = makeTelling();
   const channel = `${database.schema}.ready`;
 
@@ -108,9 +113,42 @@ export function makeSender(context: QueueContext): Sender {
     for (const [queueId, count] of counts) queueSignals.publish("queue.sent", { queueId, count });
   }
 
+  /** Of what was stored for a worker in this process, nobody is notified. */
+  function passOn({ queueId, sender, message }: Addressed, stored: StoredAlone): void {
+    const { id, fence, sentAtMs, isOwn } = stored;
+    queueSignals.publish("queue.sent", { queueId, count: 1 });
+    if (fence === null) return waker.wake(readyKey(queueId));
+    if (!isOwn) return;
+    const { messageId, body, attributes = null, traceHeader = null } = message;
+    mailbox.put(
+      heldSince({ queueId, id, fence, messageId, sender, body, attributes, traceHeader, sentAtMs }),
+    );
+  }
+
+  /** Sends one message after a rest: to a worker that rests, where there is one. Undefined where it is nothing of the kind. */
+  async function sendAlone(item: Addressed): Promise<Sent | undefined> {
+    const stored = await insertAlone(database, item, { processId: processId(), channel });
+    if (!stored) return undefined;
+    passOn(item, stored);
+    return { status: "created", messageId: item.message.messageId, id: stored.id };
+  }
+
   async function flushStandard(parcels: readonly Parcel[]): Promise<(Sent[] | Error)[]> {
     const items = unpack(parcels);
-    const told = telling.isFree() && areAlike(items);
+    const begunAt = performance.now();
+    const isFree = telling.isFree();
+    const alone = isFree && isSimple(items) ? await sendAlone(items[0]!) : undefined;
+    if (!alone) return flushTogether(parcels, items, isFree);
+    telling.took(performance.now() - begunAt);
+    return [[alone]];
+  }
+
+  async function flushTogether(
+    parcels: readonly Parcel[],
+    items: readonly Addressed[],
+    isFree: boolean,
+  ): Promise<(Sent[] | Error)[]> {
+    const told = isFree && areAlike(items);
     const begunAt = performance.now();
     const stored = await insertMessages(database, items, told ? channel : null);
     telling.took(performance.now() - begunAt);

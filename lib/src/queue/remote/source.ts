@@ -13,6 +13,7 @@ import { endAll, takeInMessages, type TakenIn } from "../store/inbox.ts";
 import type { Retry } from "../store/settle.ts";
 import type { Endings, Source } from "../worker/source.ts";
 import { makeWriter } from "../worker/writes.ts";
+import { noOffer } from "../handover/offer.ts";
 import type { Log } from "../../engine/log.ts";
 import type { Held, Remote, RemoteMessage } from "./contract.ts";
 import { makeRemoteSettler } from "./settler.ts";
@@ -142,6 +143,7 @@ export function makeRemoteSource(parts: RemoteParts, queue: QueueRecord): Source
       if (failed) await bell.wait(backoffMs(failedBackoff, ++failures, Math.random()));
       else if (paused) await bell.wait(pausedMs);
     },
+    offer: () => noOffer,
     ring() {
       ending.abort();
       context.waker.wake(readyKey(queue.id));

@@ -67,7 +67,7 @@ const insertPlain = statement(
    select string_agg(id::text, ',') as ids, case when $5::text is not null then pg_notify($5, $1::text) end from stored`,
 );
 
-const nullable = <T>(value: T | undefined): T | null => value ?? null;
+export const nullable = <T>(value: T | undefined): T | null => value ?? null;
 
 const isPlain = ({ attributes, traceHeader, delaySeconds, groupId }: NewMessage): boolean =>
   attributes === undefined &&

@@ -295,12 +295,17 @@ const isFifo = statement(`select id as "queueId" from tuntas.queue where fifo an
 export const fifoAmong = async (sql: Runner, queueIds: readonly number[]): Promise<Set<number>> =>
   new Set((await sql.run<{ queueId: number }>(isFifo, [queueIds])).map((row) => row.queueId));
 
-// What dead owners held is ready again. Skip what somebody settles at this moment: it is not theirs any more.
+const perhapsUnseen = `(f.handed_over is true and f.claimed_at > coalesce(
+  (select p.heartbeat_at from tuntas.process p where p.id = f.owner_id), '-infinity'))`;
+
+// What dead owners held is ready again. Skip what somebody settles at this moment: it is not theirs any more. What was handed
+// over after an owner's last heartbeat it may never have seen, so that receive does not count; a message is handed over once.
 const release = statement(
   `with loose as (
      delete from tuntas.in_flight f where ctid = any(array(
        select f.ctid from tuntas.in_flight f where f.owner_id = any($1::bigint[]) limit $2 for update skip locked))
-     returning ${place("f")}
+     returning f.id, f.queue_id, f.group_id, f.turn, f.receives - ${perhapsUnseen}::int as receives, f.sent_at,
+       case when not ${perhapsUnseen} then f.first_received_at end as first_received_at, f.source_queue_id
    ), bundles as (
      delete from tuntas.bundle where ctid = any(array(
        select b.ctid from tuntas.bundle b where b.owner_id = any($1::bigint[]) limit 10 for update skip locked))

@@ -55,7 +55,7 @@ export function makeAdmission(deps: AdmissionDeps): Admission {
   type Entry = Taken | undefined;
 
   function take(held: HeldMessage): Entry | Promise<Entry> {
-    const slot = slots.take(held.queueId, held.id, held.fence);
+    const slot = slots.take(held);
     if (slot === undefined) return putBack(held, elsewhereMs()).then(() => undefined);
     return takeIn(worker, held, slot);
   }

@@ -63,14 +63,13 @@ const attemptDepsOf = (deps: RunnerDeps, { worker, queue, source }: Work): Attem
 export function makeRunner(deps: RunnerDeps, work: Work): Runner {
   const { context, slots, log } = deps;
   const { worker, queue, source } = work;
-  const { options } = worker;
-  const concurrency = options.concurrency ?? concurrencyDefault;
-  const pace = makePace(concurrency, options.globalConcurrency !== undefined);
+  const concurrency = worker.options.concurrency ?? concurrencyDefault;
+  const pace = makePace(concurrency, worker.options.globalConcurrency !== undefined);
   const buffer: Taken[] = [];
   const running = new Set<Attempt>();
   const activeKeys = new Set<string>();
   // Messages that all end in the shared commits may lie in one row; the first that does not shows what this work is like.
-  let bundled = options.lock === undefined;
+  let bundled = worker.options.lock === undefined;
   let stopping = false;
   let arriving = 0;
   let settling = 0;
@@ -86,13 +85,17 @@ export function makeRunner(deps: RunnerDeps, work: Work): Runner {
   const deadline = makeDeadline(running, attemptDeps.timeoutMs);
   const admission = makeAdmission({ ...attemptDeps, slots, endDuplicate });
 
+  const offer = source.offer({ take, isFull: () => held() >= concurrency });
+
   // ---- claiming
 
   const held = (): number => arriving + buffer.length + running.size;
 
+  const hasEnough = (): boolean => settling >= settlingMax || (held() >= concurrency && !pace.isLow(held()));
+
   /** How many messages the next claim asks for; none where enough are held or on their way. */
   function wanted(): number {
-    if (settling >= settlingMax || (held() >= concurrency && !pace.isLow(held()))) return 0;
+    if (hasEnough()) return 0;
     return Math.max(0, Math.min(claimMax, pace.target() - held()));
   }
 
@@ -116,7 +119,9 @@ export function makeRunner(deps: RunnerDeps, work: Work): Runner {
   const change = () => new Promise<void>((resolve) => (changed = resolve));
 
   async function rest(): Promise<void> {
+    offer.rests(true);
     await source.rest(found === "failed");
+    offer.rests(false);
     found = "all";
   }
 
@@ -127,6 +132,14 @@ export function makeRunner(deps: RunnerDeps, work: Work): Runner {
       else await (found !== "all" && claims === 0 ? rest() : change());
     }
     while (claims > 0) await change();
+  }
+
+  /** Takes what was handed over while it rested, unless it has enough. */
+  function take(message: HeldMessage): boolean {
+    if (stopping || hasEnough()) return false;
+    arriving++;
+    void accept([message]);
+    return true;
   }
 
   // ---- from held to running
@@ -154,6 +167,7 @@ export function makeRunner(deps: RunnerDeps, work: Work): Runner {
   function pump(): void {
     while (running.size < concurrency && buffer.length > 0 && !stopping) begin(buffer.shift()!);
     if (pace.isLow(held())) changed?.();
+    offer.changed();
     if (isDrained()) for (const resolve of idlers.splice(0)) resolve();
   }
 
@@ -191,7 +205,7 @@ export function makeRunner(deps: RunnerDeps, work: Work): Runner {
     if (item.command) activeKeys.delete(item.command.key);
     release(item);
     // Whoever found the cap reached, here or elsewhere, may claim now.
-    if (options.globalConcurrency !== undefined) attemptDeps.wake();
+    if (worker.options.globalConcurrency !== undefined) attemptDeps.wake();
     if (stopping) pump();
   }
 
@@ -215,6 +229,7 @@ export function makeRunner(deps: RunnerDeps, work: Work): Runner {
       changed?.();
       source.ring();
       await loop;
+      await offer.close();
       source.close();
       await giveBack(buffer.splice(0));
     },

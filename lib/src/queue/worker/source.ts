@@ -10,6 +10,7 @@ import { makeClaimer, tellClaimed } from "../client/receive.ts";
 import type { WorkerDefinition } from "../declaration.ts";
 import { claimCapped, claimFifoMessages } from "../store/claim/index.ts";
 import { acknowledgeAll, acknowledgement, groupRefreshes } from "../store/settle.ts";
+import { makeOffer, noOffer, type Offer, type OfferParts } from "../handover/offer.ts";
 import { makeSettler, type Settler } from "./settler.ts";
 import { makeWriter, type Writer } from "./writes.ts";
 
@@ -38,6 +39,8 @@ export interface Source extends Commits {
   claim(count: number, bundled: boolean): Promise<HeldMessage[]>;
   /** Waits until a claim may find something, after one that found fewer than it asked for, or failed. */
   rest(failed: boolean): Promise<void>;
+  /** Says to senders when this worker rests, where a message may be handed over to it. */
+  offer(parts: Pick<OfferParts, "take" | "isFull">): Offer;
   /** Ends a rest, and whatever a claim waits for. */
   ring(): void;
   /** A handler's own commit has ended the claim. */
@@ -76,6 +79,8 @@ export function makeLocalSource(parts: LocalParts, worker: WorkerDefinition, que
   const bell = makeBell(context.waker, readyKey(queue.id));
   const cap = worker.options.globalConcurrency;
   const ring = () => context.waker.wake(readyKey(queue.id));
+  // A cap is counted, and groups have their order and their turns, which a claim sees to.
+  const isOpen = cap === undefined && !queue.fifo && !context.database.pooled;
 
   return {
     ...commits,
@@ -96,6 +101,8 @@ export function makeLocalSource(parts: LocalParts, worker: WorkerDefinition, que
     },
     // Fewer than asked for is all that there was: what comes now rings.
     rest: (failed) => bell.wait(failed ? afterErrorMs : idleMs),
+    offer: ({ take, isFull }) =>
+      isOpen ? makeOffer({ mailbox: context.mailbox, queueId: queue.id, take, isFull }) : noOffer,
     ring,
     committed: nothing,
     forget: nothing,

@@ -35,12 +35,14 @@ export interface Claimed {
   readonly isAll: boolean;
 }
 
+/** An instant as JavaScript's clock has it. */
 export const ms = (instant: string): string => `date_part('epoch', ${instant}) * 1000`;
 
 const body = `m.message_id as "messageId", m.body, m.attributes, m.trace_header as "traceHeader", m.sender,
   m.deduplication_id as "deduplicationId"`;
 
-const held = `${body}, l.queue_id as "queueId", l.id, l.fence, l.turn, l.receives,
+/** A message in flight as its holder sees it, of `in_flight l` and `message m`. */
+export const heldColumns = `${body}, l.queue_id as "queueId", l.id, l.fence, l.turn, l.receives,
   ${ms("l.sent_at")} as "sentAtMs", ${ms("l.first_received_at")} as "firstReceivedAtMs",
   l.group_id as "groupId", l.source_queue_id as "sourceQueueId", false as bundled`;
 
@@ -204,7 +206,7 @@ const groupByGroup = `order by min(l.id) over (partition by l.group_id), l.id`;
 const claimFifo = statement(
   `with l as materialized (
      select c.fate, c.dead_letter_id, (c.held).* from tuntas.claim_fifo($1, $2, $3, $4, nextval('tuntas.fence')) c)
-   select ${held}, l.fate, l.dead_letter_id as "deadLetterId"
+   select ${heldColumns}, l.fate, l.dead_letter_id as "deadLetterId"
    from l left join lateral tuntas.message_of(l.id) m on true ${groupByGroup}`,
 );
 
@@ -229,7 +231,7 @@ const attempt = statement(
      update tuntas.in_flight f set expires_at = known.until from known where f.queue_id = $1 and f.fence = known.fence
      returning f.*
    )
-   select ${held} from l cross join lateral (select * from tuntas.message m where m.id = l.id offset 0) m ${groupByGroup}`,
+   select ${heldColumns} from l cross join lateral (select * from tuntas.message m where m.id = l.id offset 0) m ${groupByGroup}`,
 );
 
 /** What the receive with this attempt id got before, with its visibility timeout begun anew; nothing where any of it was touched since. */

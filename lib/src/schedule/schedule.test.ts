@@ -150,6 +150,17 @@ test("a workflow is started in the same transaction, and what it came to is know
   });
 });
 
+test("another target is told by the outbox, and its occurrence ends when it has taken that", async () => {
+  const got: OccurrenceInput[] = [];
+  const target = { kind: "function", name: "ping" };
+  const deliver = async ({ payload }: { readonly payload: string }) => void got.push(JSON.parse(payload));
+  const unbind = kit.platform.targets.bind(target, { deliver });
+  await begin({ ping: schedule("ping", { ...shared, when: "rate(1 day)", overlap: "skip", target }) });
+  await seen("ping").toEqual(["succeeded"]);
+  expect(got).toMatchObject([{ schedule: "ping", window: { end: got[0]!.scheduledAt } }]);
+  unbind();
+});
+
 describe("S-04 overlap", () => {
   /** Three ticks while the first still works. */
   async function threeTicks(overlap: ScheduleOptions["overlap"]) {
@@ -217,6 +228,15 @@ test("S-22 V-03: a success that does not come is overdue, also while it is pause
   expect(await kit.platform.schedules.find("failing")).toMatchObject({ overdue: false, pausedBy: "ana" });
   await kit.advance(nextDueMs! - (await nowMs()) + 2 * minute);
   expect(await kit.platform.schedules.find("failing")).toMatchObject({ overdue: true });
+  const alarm = async () =>
+    (await kit.platform.alarms.list()).find(
+      (each) => each.name === "schedule-overdue" && each.subject === "failing",
+    );
+  for (let part = 0; part < 30 && (await alarm())?.state !== "ALARM"; part++) {
+    await kit.advance(10_000);
+    await kit.platform.sample();
+  }
+  expect(await alarm()).toMatchObject({ state: "ALARM", severity: "page", owner: "reports-team" });
 });
 
 test("pause, resume, run again, change and removal are on the record", async () => {

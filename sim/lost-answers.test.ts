@@ -64,6 +64,17 @@ function once(channel: string, act: () => void): void {
   subscribe(channel, listener);
 }
 
+/** Resolves after this process's next heartbeat: what it was asking for before has been answered by then. */
+async function nextBeat(): Promise<void> {
+  const text = `select heartbeat_at::text as at from ${kit.schema}.process where id = $1`;
+  const read = () =>
+    kit.platform.database.transaction(
+      async (tx) => (await tx.client.query(text, [platform.processId()])).rows[0].at as string,
+    );
+  const before = await read();
+  await expect.poll(read, patient).not.toBe(before);
+}
+
 let names = 0;
 
 /** A worker that is at one message all the time, and counts the attempts of the others. */
@@ -104,6 +115,8 @@ describe("what a busy worker has claimed is handled, as if nothing had been", ()
     const set = async (act: "pause" | "resume") => catalog[act](await catalog.get(scope, name), "tests");
     const released = listen("tuntas.queue.released", (fields) => fields.queueId === queueId);
     await set("pause");
+    // A claim that had begun by then would be the one that is cut, and has nothing.
+    await nextBeat();
     const cut = wire.cutNext(kind.cut, kind.statement);
     if (kind.cut === "after commit") for (const id of ["a", "b"]) await send(id);
     await set("resume");

@@ -230,7 +230,7 @@ describe.each(["18", "15"])("PostgreSQL %s", (version) => {
       const wanted = new Set(pointsOf[pattern].map((point) => `before ${point}`));
       const points = new Set<string>();
       // The child's relay and its worker write side by side, so the n-th write is not the same in every run.
-      for (let round = 0; round < 4 && points.size < wanted.size; round++) {
+      for (let round = 0; round < 20 && points.size < wanted.size; round++) {
         const nonce = randomUUID();
         for (const point of await sweep((step) => commandOf(`kill-${pattern}-${step}-${nonce}`)))
           points.add(point);

@@ -58,6 +58,30 @@ test("a request whose client has gone before an instance was found reaches none"
   expect(seen).toEqual([]);
 });
 
+test("no client has the ends of its request taken out", async () => {
+  const { front, seen, find } = await openFront();
+  find();
+  const connection = "close, content-length, transfer-encoding, host";
+  const asked = request({
+    port: portOf(front),
+    host: "127.0.0.1",
+    headers: { connection, "content-length": "5", host: "shop.example" },
+  });
+  const [answer] = await once(asked.end("12345"), "response");
+  answer.resume();
+  expect(answer.statusCode).toBe(200);
+  expect(seen[0]!.headers).toMatchObject({ "content-length": "5", host: "shop.example" });
+});
+
+test("a WebSocket's instance is told whose it is too", async () => {
+  const { front, seen, find } = await openFront();
+  find();
+  const headers = { connection: "Upgrade", upgrade: "echo", "x-forwarded-for": "192.0.2.7" };
+  const [answer] = await once(request({ port: portOf(front), host: "127.0.0.1", headers }).end(), "response");
+  answer.resume();
+  expect(seen[0]!.headers["x-forwarded-for"]).toBe("192.0.2.7, 127.0.0.1");
+});
+
 test("an instance is told whose request it is, after what was said before", async () => {
   const { front, seen, find } = await openFront();
   find();

@@ -7,9 +7,14 @@ import { join } from "./tcp.ts";
 
 const betweenNeighbours = ["connection", "keep-alive", "proxy-connection"];
 
+/** By these an instance knows where a request ends and whom it is for: nobody may have them taken out. */
+const framing: ReadonlySet<string> = new Set(["content-length", "transfer-encoding", "host"]);
+
 /** What is between two neighbours and not passed on: these, and what `Connection` names (RFC 9110, 7.6.1). */
-const hopByHop = (connection = ""): ReadonlySet<string> =>
-  new Set([...betweenNeighbours, ...connection.split(",").map((name) => name.trim().toLowerCase())]);
+function hopByHop(connection = ""): ReadonlySet<string> {
+  const named = connection.split(",").map((name) => name.trim().toLowerCase());
+  return new Set([...betweenNeighbours, ...named.filter((name) => !framing.has(name))]);
+}
 
 /** Names and values in turn, as they came. */
 function passedOn({ headers, rawHeaders: raw }: IncomingMessage): string[] {
@@ -17,11 +22,10 @@ function passedOn({ headers, rawHeaders: raw }: IncomingMessage): string[] {
   return raw.filter((_, index) => !hop.has(raw[index - (index % 2)]!.toLowerCase()));
 }
 
-/** The same, and whose request it is: the last in the list is whom this front has seen itself. */
-const forwarded = (incoming: IncomingMessage): string[] => [
-  ...passedOn(incoming),
+/** Whose request it is: the last in the list of all such lines is whom this front has seen itself. */
+const forwardedFor = ({ socket }: IncomingMessage): string[] => [
   "x-forwarded-for",
-  incoming.socket.remoteAddress ?? "unknown",
+  socket.remoteAddress ?? "unknown",
 ];
 
 function refuse(response: ServerResponse, status: 502 | 503): void {
@@ -35,7 +39,7 @@ async function pass(choice: Choice, incoming: IncomingMessage, response: ServerR
   // Nobody waits for the answer any more, and the rest of the request will not come.
   if (response.destroyed) return void socket.destroy();
   const { method, url: path } = incoming;
-  const headers = [...forwarded(incoming), "connection", "close"];
+  const headers = [...passedOn(incoming), ...forwardedFor(incoming), "connection", "close"];
   const outgoing = request({ method, path, headers, setHost: false, createConnection: () => socket });
   outgoing.on("response", (answer) => {
     response.writeHead(answer.statusCode!, answer.statusMessage, passedOn(answer));
@@ -58,7 +62,8 @@ async function upgrade(
   const server = await choice.connection();
   if (!server) return void client.destroy();
   const { method, url, rawHeaders } = incoming;
-  const lines = rawHeaders.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
+  const headers = [...rawHeaders, ...forwardedFor(incoming)];
+  const lines = headers.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
   server.write(`${method} ${url} HTTP/1.1\r\n${lines}\r\n`);
   server.write(head);
   join(client, server);

@@ -62,8 +62,7 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
       );
     }
   }
-  const queues = workersOf(parts).map((worker) => worker.queue.name);
-  const twice = queues.find((name, index) => queues.indexOf(name) !== index);
+  const twice = namedTwice(workersOf(parts).map((worker) => worker.queue));
   if (twice !== undefined)
     throw queueErrors.error("TUNTAS_WORKER_REGISTERED", `app: queue ${twice} has more than one worker`);
   checkWorkflows(partsOf(parts, "workflow"));
@@ -72,24 +71,27 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
   return { kind: "app", parts };
 }
 
+/** A name that two of these have. */
+function namedTwice(all: readonly { readonly name: string }[]): string | undefined {
+  const names = all.map(({ name }) => name);
+  return names.find((name, index) => names.indexOf(name) !== index);
+}
+
 function checkWorkflows(workflows: readonly WorkflowDefinition[]): void {
-  const names = workflows.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  const twice = namedTwice(workflows);
   if (twice !== undefined)
     throw workflowErrors.error("TUNTAS_WORKFLOW_NAME", `app: two workflows have the name ${twice}`);
 }
 
 function checkServices(services: readonly ServiceDefinition[]): void {
-  const names = services.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  const twice = namedTwice(services);
   if (twice !== undefined)
     throw serviceErrors.error("TUNTAS_SERVICE_REGISTERED", `app: two services have the name ${twice}`);
 }
 
 function checkSchedules(parts: Parts): void {
   const schedules = partsOf(parts, "schedule");
-  const names = schedules.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  const twice = namedTwice(schedules);
   if (twice !== undefined)
     throw scheduleErrors.error("TUNTAS_SCHEDULE_REGISTERED", `app: two schedules have the name ${twice}`);
   for (const each of schedules) checkTarget(each, [...queuesOf(parts), ...partsOf(parts, "workflow")]);

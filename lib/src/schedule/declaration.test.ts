@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { app } from "../app.ts";
-import { isTuntasError } from "../core/error.ts";
+import { refusal } from "../core/refusal.fixture.ts";
 import { queue } from "../queue/declaration.ts";
 import { schedule } from "./index.ts";
 import type { ScheduleOptions } from "./contract.ts";
@@ -22,16 +22,6 @@ const whole: ScheduleOptions = {
   owner: "reports-team",
   runbook: "runbooks/nightly.md",
 };
-
-function refusal(make: () => unknown): string {
-  try {
-    make();
-  } catch (error) {
-    if (isTuntasError(error)) return `${error.code} ${error.message}`;
-    throw error;
-  }
-  throw new Error("expected it to be refused");
-}
 
 test("a whole declaration is taken, and its queue comes along", () => {
   const nightly = schedule("nightly", whole);

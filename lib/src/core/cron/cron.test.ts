@@ -1,6 +1,6 @@
 /* oxlint-disable no-restricted-globals -- the platform is the reference here, not a part */
 import { describe, expect, test } from "vitest";
-import { isTuntasError } from "../error.ts";
+import { refusal } from "../refusal.fixture.ts";
 import { leftOut, parseExpression, recurrence, zoneOf } from "./index.ts";
 
 const at = (text: string): number => Date.parse(`${text}Z`);
@@ -17,16 +17,6 @@ function next(expression: string, from: string, { tz = "UTC", count = 3, anchor 
 
 const days = (expression: string, from: string, count = 3): string[] =>
   next(expression, from, { count }).map((each) => each.slice(0, 10));
-
-function refusal(make: () => unknown): string {
-  try {
-    make();
-  } catch (error) {
-    if (isTuntasError(error)) return `${error.code} ${error.message}`;
-    throw error;
-  }
-  throw new Error("expected it to be refused");
-}
 
 // The examples of "Schedule types in EventBridge Scheduler" and of its rules.
 test.each([

@@ -8,6 +8,7 @@ import type { Destination, Fate } from "../engine/destination.ts";
 import type { Occurrence, Overlap, ScheduleReport } from "./contract.ts";
 import type { ScheduleSettings } from "./declaration.ts";
 
+// Multiplied as numeric: an instant is a key here, and in float8 a whole millisecond would not always come back as itself.
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 const at = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
 const interval = (parameter: string) => `make_interval(secs => ${parameter}::float8 / 1000)`;

@@ -599,6 +599,9 @@ create table tuntas.occurrence (
   decided_at timestamp with time zone not null,
   started_at timestamp with time zone,
   ended_at timestamp with time zone,
+  begin_at timestamp with time zone,
+  tries integer default 0 not null,
+  tried_at timestamp with time zone,
   constraint occurrence_pkey PRIMARY KEY (schedule, due, run),
   constraint occurrence_schedule_fkey FOREIGN KEY (schedule) REFERENCES tuntas.schedule(name) ON DELETE CASCADE,
   constraint occurrence_check CHECK (((state = ANY (ARRAY['started'::text, 'succeeded'::text, 'failed'::text])) = (started_at IS NOT NULL))),
@@ -895,10 +898,10 @@ create table tuntas.schedule (
   overlap text not null,
   catch_up text not null,
   catch_up_within interval not null,
-  succeeds_within interval not null,
+  succeeds_within interval,
   retention interval not null,
-  owner text not null,
-  runbook text not null,
+  owner text,
+  runbook text,
   anchor timestamp with time zone not null,
   covered_until timestamp with time zone not null,
   next_due timestamp with time zone,
@@ -907,10 +910,38 @@ create table tuntas.schedule (
   paused_at timestamp with time zone,
   paused_by text,
   paused_reason text,
+  account text default '000000000000'::text not null,
+  region text default 'us-east-1'::text not null,
+  group_name text default 'default'::text not null,
+  starts timestamp with time zone,
+  ends timestamp with time zone,
+  flexible interval default '00:00:00'::interval not null,
+  retries_max integer default 185 not null,
+  retry_within interval default '24:00:00'::interval not null,
+  dead_letter text,
+  afterwards text default 'keep'::text not null,
+  is_template boolean default false not null,
+  extras text default '{}'::text not null,
+  description text,
+  request text,
+  created_at timestamp with time zone default tuntas.now() not null,
+  changed_at timestamp with time zone default tuntas.now() not null,
   constraint schedule_pkey PRIMARY KEY (name),
+  constraint schedule_afterwards_check CHECK ((afterwards = ANY (ARRAY['keep'::text, 'remove'::text]))),
   constraint schedule_catch_up_check CHECK ((catch_up = ANY (ARRAY['skip'::text, 'latest'::text, 'all'::text]))),
   constraint schedule_overlap_check CHECK ((overlap = ANY (ARRAY['skip'::text, 'allow'::text, 'queue'::text])))
 ) with (fillfactor=70);
+
+-- control: Groups of schedules, as they are made over the wire.
+create table tuntas.schedule_group (
+  account text not null,
+  region text not null,
+  name text not null,
+  tags text default '{}'::text not null,
+  created_at timestamp with time zone default tuntas.now() not null,
+  changed_at timestamp with time zone default tuntas.now() not null,
+  constraint schedule_group_pkey PRIMARY KEY (account, region, name)
+);
 
 -- observability: Names and labels of figures over time.
 create table tuntas.series (
@@ -1191,6 +1222,8 @@ CREATE INDEX map_run_execution ON tuntas.map_run USING btree (execution_id);
 
 CREATE UNIQUE INDEX move_task_running ON tuntas.move_task USING btree (source_queue_id) WHERE (status = ANY (ARRAY['RUNNING'::text, 'CANCELLING'::text]));
 
+CREATE INDEX occurrence_begin ON tuntas.occurrence USING btree (begin_at) WHERE (begin_at IS NOT NULL);
+
 CREATE INDEX occurrence_ended ON tuntas.occurrence USING btree (schedule, ended_at) WHERE (ended_at IS NOT NULL);
 
 CREATE INDEX occurrence_open ON tuntas.occurrence USING btree (schedule, due, run) WHERE (ended_at IS NULL);
@@ -1226,6 +1259,8 @@ CREATE UNIQUE INDEX reservation_holder ON tuntas.reservation USING btree (kind, 
 CREATE INDEX reservation_untold ON tuntas.reservation USING btree (id) WHERE ((state = 'expired'::text) AND (notify_kind IS NOT NULL) AND (told_at IS NULL));
 
 CREATE INDEX schedule_due ON tuntas.schedule USING btree (next_due) WHERE ((paused_at IS NULL) AND (next_due IS NOT NULL));
+
+CREATE INDEX schedule_place ON tuntas.schedule USING btree (account, region, group_name, name);
 
 CREATE INDEX series_mark_at ON tuntas.series_mark USING btree (at);
 

@@ -142,19 +142,24 @@ export async function examineSchema(database: Database): Promise<{ finding: Find
 }
 
 const undeclared = statement(
-  `select name from tuntas.queue q where owner is null
+  `(select 'queues' as kind, name from tuntas.queue q where owner is null
      and not exists (select from tuntas.queue s where s.account = q.account and s.region = q.region and s.dead_letter_name = q.name and s.owner is not null)
-   order by name limit 20`,
+   order by name limit 20)
+   union all (select 'schedules', name from tuntas.schedule where owner is null order by name limit 20)`,
 );
 
 const owners: Check = async (database) => {
-  const names = (await database.run<{ name: string }>(undeclared)).map((row) => row.name);
-  return names.length === 0
-    ? ok("owners", "every queue has an owner")
+  const rows = await database.run<{ kind: string; name: string }>(undeclared);
+  const named = ["queues", "schedules"].flatMap((kind) => {
+    const names = rows.filter((row) => row.kind === kind).map(({ name }) => name);
+    return names.length === 0 ? [] : `${kind} without an owner (not declared in code): ${names.join(", ")}`;
+  });
+  return named.length === 0
+    ? ok("owners", "every queue and every schedule has an owner")
     : warning(
         "owners",
-        `queues without an owner (not declared in code): ${names.join(", ")}`,
-        "Declare them: queue(name, { deadLetter: { owner, runbook, … } }).",
+        named.join("; "),
+        "Declare them: queue(name, { deadLetter: { owner, runbook, … } }), schedule(name, { owner, runbook, … }).",
       );
 };
 

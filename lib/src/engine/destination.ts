@@ -11,8 +11,17 @@ export interface Order {
   readonly key: string;
   /** Orders of one group stay in their order, where the target knows one. */
   readonly group: string;
-  /** JSON text. */
   readonly input: string;
+  /** What a message has beside its body; other work does not have it. A text is an attribute of type String. */
+  readonly attributes?: Readonly<Record<string, string | OrderAttribute>>;
+  readonly delaySeconds?: number;
+}
+
+/** An attribute of a message, as SQS has it. */
+export interface OrderAttribute {
+  readonly DataType: string;
+  readonly StringValue?: string;
+  readonly BinaryValue?: string;
 }
 
 /** What work came to. */
@@ -23,7 +32,7 @@ export interface Fate {
 }
 
 export interface Destination {
-  /** Begins the work; answers what it is known by. */
+  /** Begins the work; answers what it is known by. An error that trying again does not mend is the order's own. */
   readonly begin: (tx: Tx, order: Order) => Promise<string>;
   /**
    * SQL, for the heartbeat: true where the work that the column names has ended. It may leave out what only `fates` finds;

@@ -13,7 +13,9 @@ interface Declared {
 export const makeOwnerOf =
   ({ queues, schedules }: Declared) =>
   async ({ queue, schedule }: Labels): Promise<Responsible | undefined> => {
-    if (schedule !== undefined) return (await schedules.list()).find(({ name }) => name === schedule);
-    const found = queue === undefined ? undefined : await queues.catalog.find(defaultScope, queue);
-    return found?.owner ? { owner: found.owner, runbook: found.runbook } : undefined;
+    const found =
+      schedule !== undefined
+        ? (await schedules.list()).find(({ name }) => name === schedule)
+        : queue !== undefined && (await queues.catalog.find(defaultScope, queue));
+    return found && found.owner ? { owner: found.owner, runbook: found.runbook } : undefined;
   };

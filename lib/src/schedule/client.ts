@@ -1,16 +1,19 @@
 // The asking side and what the clock has it do: declare, list, pause, resume, run a window again, and each schedule's turn
 // when it is due. Each act of a person goes on the record.
 import { dueAgendum, workAgendum, type Agendum } from "../engine/agenda.ts";
-import { writeAudit } from "../engine/audit.ts";
 import type { Destination } from "../engine/destination.ts";
 import { makeDueClock } from "../engine/due.ts";
-import type { Sql, Tx } from "../pg/contract.ts";
+import type { Sql } from "../pg/contract.ts";
+import { makeArrangements, type Arrangements } from "./arrangement/client.ts";
+import { makeGroups, type Groups } from "./arrangement/groups.ts";
+import * as change from "./change.ts";
+import { audit, rewrite, timingOf } from "./change.ts";
 import type { Act, Occurrence, ScheduleDefinition, ScheduleReport, Upcoming } from "./contract.ts";
 import { scheduleErrors } from "./contract.ts";
-import { settingsOf, type ScheduleSettings } from "./declaration.ts";
-import { clockworkOf, leftOutBefore, windowStartOf } from "./state.ts";
+import { settingsOf } from "./declaration.ts";
+import type { ScheduleSettings } from "./settings.ts";
+import { leftOutBefore, windowStartOf } from "./state.ts";
 import * as store from "./store.ts";
-import type { ScheduleRow, Timing } from "./store.ts";
 import { makeTurns, type Held } from "./turn.ts";
 
 export interface Schedules {
@@ -36,6 +39,9 @@ export interface Schedules {
   remove(name: string, act: Act): Promise<void>;
   /** Begins now what is due, instead of at the next beat. */
   sweep(): Promise<void>;
+  /** Schedules that no code declares, as AWS's API makes them. */
+  readonly arrangements: Arrangements;
+  readonly groups: Groups;
 }
 
 export interface ScheduleRoom {
@@ -59,37 +65,6 @@ const tryAgainMs = 1000;
 
 const missing = (name: string) =>
   scheduleErrors.error("TUNTAS_SCHEDULE_MISSING", `there is no schedule ${JSON.stringify(name)}`);
-
-/** When a schedule that is declared now is due first; a rate begins at once, as EventBridge Scheduler has it. */
-function timingOf(settings: ScheduleSettings, nowMs: number): Timing {
-  // Whole milliseconds, so that what is added up to it again and again is the same number each time.
-  const anchorMs = Math.floor(nowMs);
-  const clockwork = clockworkOf({ ...settings, anchorMs });
-  const first = clockwork.recurrence.next(clockwork.expression.kind === "rate" ? anchorMs - 1 : anchorMs);
-  const coveredUntilMs = first === undefined ? anchorMs : windowStartOf(clockwork, first);
-  return { anchorMs, coveredUntilMs, nextDueMs: first ?? null };
-}
-
-const isRetimed = (row: ScheduleRow, settings: ScheduleSettings): boolean =>
-  row.expression !== settings.expression || row.timeZone !== settings.timeZone;
-
-const differs = (row: ScheduleRow, settings: ScheduleSettings): boolean =>
-  (Object.keys(settings) as (keyof ScheduleSettings)[]).some((key) => row[key] !== settings[key]);
-
-const audit = (
-  tx: Tx,
-  verb: string,
-  name: string,
-  act: Act,
-  details: Readonly<Record<string, unknown>> = {},
-) =>
-  writeAudit(tx, {
-    actor: act.by,
-    action: `schedule.${verb}`,
-    subject: `schedule ${name}`,
-    reason: act.reason,
-    details,
-  });
 
 export function openSchedules({
   database,
@@ -149,17 +124,7 @@ export function openSchedules({
   async function redeclare(by: string, settings: ScheduleSettings): Promise<boolean> {
     await turns.turn(settings.name);
     const known = await turns.holding(settings.name, async ({ tx, row }) => {
-      if (differs(row, settings)) await store.updateSettings(tx, settings);
-      if (!isRetimed(row, settings)) return true;
-      const timing = timingOf(settings, row.nowMs);
-      // The windows go on where the last one ended.
-      const coveredUntilMs = Math.min(row.coveredUntilMs, timing.nextDueMs ?? row.coveredUntilMs);
-      await store.retimeSchedule(tx, settings.name, { ...timing, coveredUntilMs });
-      const change = {
-        from: `${row.expression} ${row.timeZone}`,
-        to: `${settings.expression} ${settings.timeZone}`,
-      };
-      await audit(tx, "change", settings.name, { by, reason: "declared so" }, change);
+      await rewrite(tx, { row, settings, act: { by, reason: "declared so" } });
       return true;
     });
     return known === true;
@@ -210,22 +175,11 @@ export function openSchedules({
       return upcoming;
     },
     async pause(name, act) {
-      await acting(name, async ({ tx, row }) => {
-        if (row.pausedAtMs !== null) return;
-        await store.pauseSchedule(tx, name, act.by, act.reason);
-        await audit(tx, "pause", name, act);
-      });
+      await acting(name, ({ tx, row }) => change.pause(tx, row, act));
       return find(name);
     },
     async resume(name, act) {
-      await acting(name, async ({ tx, row, clockwork }) => {
-        if (row.pausedAtMs === null) return;
-        const nextDueMs = clockwork.recurrence.next(row.nowMs) ?? null;
-        const coveredUntilMs = nextDueMs === null ? row.coveredUntilMs : windowStartOf(clockwork, nextDueMs);
-        await store.resumeSchedule(tx, name);
-        await store.advanceSchedule(tx, name, coveredUntilMs, nextDueMs);
-        await audit(tx, "resume", name, act, { pausedSince: new Date(row.pausedAtMs).toISOString() });
-      });
+      await acting(name, ({ tx, row }) => change.resume(tx, row, act));
       return find(name);
     },
     run: (name, act) =>
@@ -233,7 +187,7 @@ export function openSchedules({
         const { tx, row } = held;
         const of = await instantFor(held, act.dueMs);
         const run = await store.nextRunOf(tx, name, of.dueMs);
-        const decision = { ...of, state: "waiting" as const, reason: act.reason };
+        const decision = { ...of, state: "waiting" as const, reason: act.reason, beginAtMs: null };
         await store.insertOccurrences(tx, row, [decision], { run, actor: act.by });
         await audit(tx, "run", name, act, { scheduledAt: new Date(of.dueMs).toISOString(), run });
         await turns.beginWaiting(held, await turns.settle(held));
@@ -248,6 +202,8 @@ export function openSchedules({
       someEnded = true;
       return due.sweep();
     },
+    arrangements: makeArrangements({ database, turns, onChanged: () => due.note(0) }),
+    groups: makeGroups(database),
   };
 
   return {

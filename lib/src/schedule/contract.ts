@@ -2,7 +2,9 @@
 // and the error codes. When an expression is due is said in core/cron.
 import type { Duration } from "../core/duration.ts";
 import { catalogue } from "../core/error.ts";
+import type { Order } from "../engine/destination.ts";
 import type { TargetName } from "../engine/target.ts";
+import type { Scope } from "../queue/contract.ts";
 
 export const overlaps = ["skip", "allow", "queue"] as const;
 export type Overlap = (typeof overlaps)[number];
@@ -64,6 +66,10 @@ export interface Occurrence {
   /** What its work is known by: the number of a message, the ARN of an execution, the row of an announcement. */
   readonly reference: string | null;
   readonly decidedAtMs: number;
+  /** Of one that waits: not before this, by its flexible window or until it is tried again; null where it waits for others. */
+  readonly beginAtMs: number | null;
+  /** How often it was tried in vain to begin its work. */
+  readonly tries: number;
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
 }
@@ -75,8 +81,9 @@ export interface ScheduleReport {
   readonly target: TargetName;
   readonly overlap: Overlap;
   readonly catchUp: "skip" | "latest" | "all";
-  readonly owner: string;
-  readonly runbook: string;
+  /** Null for one that no code declares. */
+  readonly owner: string | null;
+  readonly runbook: string | null;
   /** Null where the expression has no further instant. */
   readonly nextDueMs: number | null;
   /** By when a success is expected; null where none is. */
@@ -89,6 +96,65 @@ export interface ScheduleReport {
   /** How many run, and how many wait for their turn. */
   readonly running: number;
   readonly waiting: number;
+}
+
+/** How often, and for how long, work that could not be begun is tried again. */
+export interface RetryPolicy {
+  readonly retriesMax: number;
+  readonly retryWithinMs: number;
+}
+
+/** EventBridge Scheduler's: 185 times within a day. */
+export const defaultRetry: RetryPolicy = { retriesMax: 185, retryWithinMs: 86_400_000 };
+
+/** A schedule's name over the wire: it is unique within its group, and a group within account and region. */
+export interface Place extends Scope {
+  readonly group: string;
+  readonly name: string;
+}
+
+/** A schedule that no code declares: what EventBridge Scheduler knows of one. */
+export interface Arrangement extends RetryPolicy {
+  readonly place: Place;
+  readonly expression: string;
+  readonly timeZone: string;
+  readonly target: TargetName;
+  /** A text in which EventBridge's keywords, such as `<aws.scheduler.scheduled-time>`, are filled in. */
+  readonly input: string;
+  /** What goes with the work beside its input; keywords are filled in here too. */
+  readonly extras: Partial<Order>;
+  readonly startsMs: number | null;
+  readonly endsMs: number | null;
+  /** Work begins anywhere within this after it is due. */
+  readonly flexibleMs: number;
+  /** The queue that is told of work that could not be begun: its name or ARN. */
+  readonly deadLetter: string | null;
+  /** Whether the schedule stays when nothing of it is due any more. */
+  readonly afterwards: "keep" | "remove";
+  readonly enabled: boolean;
+  readonly description: string | null;
+  /** The target as it was asked for: JSON text. Null for a schedule that code declares. */
+  readonly request: string | null;
+}
+
+/** An arrangement as it stands, or a declared schedule in the same words. */
+export interface Arranged extends Arrangement {
+  readonly declared: boolean;
+  readonly createdAtMs: number;
+  readonly changedAtMs: number;
+}
+
+export interface Group extends Scope {
+  readonly name: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly createdAtMs: number;
+  readonly changedAtMs: number;
+}
+
+/** Who asks; requests with the same token are one request. */
+export interface Asker {
+  readonly by: string;
+  readonly token: string | undefined;
 }
 
 /** An instant to come, and the local times before it that a change of the clocks leaves out. */

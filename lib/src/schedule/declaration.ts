@@ -5,36 +5,23 @@ import { parseExpression, recurrence, zoneOf } from "../core/cron/index.ts";
 import { toMs, type Duration } from "../core/duration.ts";
 import { isTuntasError } from "../core/error.ts";
 import { isStorable } from "../core/text.ts";
+import { defaultScope } from "../queue/contract.ts";
 import {
   type CatchUp,
+  defaultRetry,
   type OccurrenceInput,
   overlaps,
   type ScheduleDefinition,
   scheduleErrors,
   type ScheduleOptions,
 } from "./contract.ts";
+import { defaultGroup } from "./place.ts";
+import type { ScheduleSettings } from "./settings.ts";
 import { inputOf } from "./state.ts";
 
 // With the instant it makes the name of an execution, which has 80 characters.
 const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,47}$/;
 const dayMs = 86_400_000;
-
-/** A declaration as the database keeps it. */
-export interface ScheduleSettings {
-  readonly name: string;
-  readonly expression: string;
-  readonly timeZone: string;
-  readonly targetKind: string;
-  readonly targetName: string;
-  readonly input: string;
-  readonly overlap: string;
-  readonly catchUp: "skip" | "latest" | "all";
-  readonly catchUpWithinMs: number;
-  readonly succeedsWithinMs: number;
-  readonly retentionMs: number;
-  readonly owner: string;
-  readonly runbook: string;
-}
 
 type Finding = string | false | undefined;
 
@@ -138,6 +125,23 @@ export const sampleOf = ({ name, options }: ScheduleDefinition): OccurrenceInput
     windowEndMs: dayMs,
   });
 
+/** What only EventBridge's API says of a schedule, for one that is declared. */
+const undemanding = {
+  account: defaultScope.account,
+  region: defaultScope.region,
+  group: defaultGroup,
+  startsMs: null,
+  endsMs: null,
+  flexibleMs: 0,
+  ...defaultRetry,
+  deadLetter: null,
+  afterwards: "keep",
+  isTemplate: false,
+  extras: "{}",
+  description: null,
+  request: null,
+} as const satisfies Partial<ScheduleSettings>;
+
 export function settingsOf({ name, options }: ScheduleDefinition): ScheduleSettings {
   const [catchUp, within] = catchUpOf(options.catchUp)!;
   return {
@@ -154,5 +158,6 @@ export function settingsOf({ name, options }: ScheduleDefinition): ScheduleSetti
     retentionMs: toMs(options.retention ?? "30d"),
     owner: options.owner,
     runbook: options.runbook,
+    ...undemanding,
   };
 }

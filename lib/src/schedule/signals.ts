@@ -16,6 +16,15 @@ export const scheduleSignals = signals({
     meaning: "An occurrence waits until the work of an earlier one has ended.",
     fields: occurrence,
   },
+  "schedule.refused": {
+    meaning: "The work of an occurrence could not be begun, as its queue is gone, say, and is tried again.",
+    fields: {
+      ...occurrence,
+      reason: "why",
+      tries: "how often it was tried by now",
+      inMs: "how long until the next try",
+    },
+  },
   "schedule.skipped": {
     meaning: "An occurrence came while the work of an earlier one still ran, and is left out for good.",
     fields: { ...occurrence, reason: "why" },
@@ -34,7 +43,7 @@ export const scheduleSignals = signals({
   },
   "schedule.failed": {
     meaning:
-      "The work of an occurrence has failed: rejected, quarantined, a dead letter, a failed execution.",
+      "The work of an occurrence has failed: rejected, quarantined, a dead letter, a failed execution, or never begun by its retry policy.",
     fields: { ...occurrence, reason: "why", durationMs: "from its start to its end, as it was seen" },
   },
 });

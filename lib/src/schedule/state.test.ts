@@ -12,13 +12,15 @@ import {
 } from "./state.ts";
 
 const at = (text: string): number => Date.parse(text);
-const minutely = clockworkOf({ expression: "* * * * *", timeZone: "UTC", anchorMs: 0 });
+const unbounded = { startsMs: null, endsMs: null };
+const minutely = clockworkOf({ expression: "* * * * *", timeZone: "UTC", anchorMs: 0, ...unbounded });
 const hourMs = 3_600_000;
 
 const rules = (more: Partial<Rules> = {}): Rules => ({
   overlap: "allow",
   catchUp: "skip",
   catchUpWithinMs: 24 * hourMs,
+  flexibleMs: 0,
   ...more,
 });
 
@@ -31,6 +33,7 @@ function lookAt(until: string, { from, ...more }: Partial<Rules> & { readonly fr
     windowStartMs: windowStartOf(minutely, instants[0]!),
     rules: rules(more),
     underway: { running: undefined, waiting: 0 },
+    random: () => 0.5,
   });
   return { decisions, beyond };
 }
@@ -75,7 +78,12 @@ test("of the latest rule what is due on time is the latest", () => {
 });
 
 test("S-06 S-18: with skip a job of two hours that is due every 30 minutes never runs twice at a time", () => {
-  const half = clockworkOf({ expression: "*/30 * * * *", timeZone: "Asia/Jakarta", anchorMs: 0 });
+  const half = clockworkOf({
+    expression: "*/30 * * * *",
+    timeZone: "Asia/Jakarta",
+    anchorMs: 0,
+    ...unbounded,
+  });
   const { instants } = dueInstants(half, at("2025-06-01T00:30:00Z"), at("2025-06-01T00:30:01Z"));
   const decided = decide({
     due: instants,
@@ -83,6 +91,7 @@ test("S-06 S-18: with skip a job of two hours that is due every 30 minutes never
     windowStartMs: at("2025-06-01T00:00:00Z"),
     rules: rules({ overlap: "skip" }),
     underway: { running: at("2025-06-01T00:00:00Z"), waiting: 0 },
+    random: () => 0.5,
   });
   expect(decided).toMatchObject([{ state: "skipped", reason: "the one of 2025-06-01T00:00:00Z still runs" }]);
 });
@@ -100,7 +109,7 @@ test("S-13: the windows of consecutive occurrences tile the line, over changes o
       fc.constantFrom<Rules["catchUp"]>("skip", "latest", "all"),
       (expression, timeZone, pauses, catchUp) => {
         const startMs = at("2025-10-31T00:00:00Z");
-        const clockwork = clockworkOf({ expression, timeZone, anchorMs: startMs });
+        const clockwork = clockworkOf({ expression, timeZone, anchorMs: startMs, ...unbounded });
         let nextDueMs = clockwork.recurrence.next(startMs)!;
         let coveredUntilMs = windowStartOf(clockwork, nextDueMs);
         let [nowMs, looked] = [startMs, 0];
@@ -115,6 +124,7 @@ test("S-13: the windows of consecutive occurrences tile the line, over changes o
             windowStartMs: coveredUntilMs,
             rules: rules({ catchUp }),
             underway: { running: undefined, waiting: 0 },
+            random: () => 0.5,
           });
           expect(decisions[0]!.dueMs).toBe(nextDueMs);
           for (const each of decisions) {
@@ -135,7 +145,12 @@ test("S-13: the windows of consecutive occurrences tile the line, over changes o
 });
 
 test("cron-01: the local time that the clocks left out is known with the occurrence after it", () => {
-  const clockwork = clockworkOf({ expression: "30 2 * * *", timeZone: "America/New_York", anchorMs: 0 });
+  const clockwork = clockworkOf({
+    expression: "30 2 * * *",
+    timeZone: "America/New_York",
+    anchorMs: 0,
+    ...unbounded,
+  });
   expect(leftOutBefore(clockwork, at("2025-03-10T06:30:00Z"))).toEqual(["2025-03-09T02:30"]);
 });
 

@@ -1,4 +1,5 @@
 // What a schedule decides, purely: which instants have become due, and what is done with each.
+import { backoffMs, type Backoff } from "../core/backoff.ts";
 import { formatTimestamp } from "../core/timestamp.ts";
 import {
   type Expression,
@@ -15,6 +16,7 @@ import {
   onTimeMs,
   type OccurrenceState,
   type Overlap,
+  type RetryPolicy,
 } from "./contract.ts";
 
 /** When a schedule is due. */
@@ -24,13 +26,30 @@ export interface Clockwork {
   readonly recurrence: Recurrence;
 }
 
-export function clockworkOf(of: {
+export interface Timetable {
   readonly expression: string;
   readonly timeZone: string;
   readonly anchorMs: number;
-}): Clockwork {
+  readonly startsMs: number | null;
+  readonly endsMs: number | null;
+}
+
+/** The instants from the one to the other, both included. */
+function between({ next, previous }: Recurrence, { startsMs, endsMs }: Timetable): Recurrence {
+  const [first, last] = [startsMs ?? -Infinity, endsMs ?? Infinity];
+  const within = (instant: number | undefined) =>
+    instant !== undefined && instant >= first && instant <= last ? instant : undefined;
+  return {
+    next: (after) => within(next(Math.max(after, first - 1))),
+    previous: (before) => within(previous(Math.min(before, last + 1))),
+  };
+}
+
+/** When it is due. A one-time schedule knows no start and no end, as EventBridge has it. */
+export function clockworkOf(of: Timetable): Clockwork {
   const [expression, zone] = [parseExpression(of.expression), zoneOf(of.timeZone)];
-  return { expression, zone, recurrence: recurrence(expression, zone, of.anchorMs) };
+  const always = recurrence(expression, zone, of.anchorMs);
+  return { expression, zone, recurrence: expression.kind === "at" ? always : between(always, of) };
 }
 
 /** Where the window of the first occurrence begins: one instant or one period earlier. */
@@ -67,6 +86,7 @@ export interface Rules {
   readonly overlap: Overlap;
   readonly catchUp: "skip" | "latest" | "all";
   readonly catchUpWithinMs: number;
+  readonly flexibleMs: number;
 }
 
 /** What is under way when the instants become due. */
@@ -81,11 +101,14 @@ export interface Decision {
   readonly windowStartMs: number;
   readonly state: Extract<OccurrenceState, "waiting" | "started" | "skipped" | "missed">;
   readonly reason: string | null;
+  /** When its work begins, where that is not now. */
+  readonly beginAtMs: number | null;
 }
 
 type Verdict = Pick<Decision, "state" | "reason">;
 
-const iso = (ms: number): string => formatTimestamp(ms).replace(".000Z", "Z");
+/** `2026-11-30T02:00:00Z`. */
+export const iso = (ms: number): string => formatTimestamp(ms).replace(".000Z", "Z");
 
 /** Why a missed occurrence is let go; undefined where the rule has it caught up. */
 function letGo({ catchUp, catchUpWithinMs }: Rules, lateMs: number, isLast: boolean): string | undefined {
@@ -115,20 +138,61 @@ export function decide(options: {
   readonly windowStartMs: number;
   readonly rules: Rules;
   readonly underway: Underway;
+  readonly random: () => number;
 }): Decision[] {
-  const { due, nowMs, rules } = options;
+  const { due, nowMs, rules, random } = options;
   let { windowStartMs, underway } = options;
   return due.map((dueMs, index) => {
     const lateMs = nowMs - dueMs;
     const reason = lateMs > onTimeMs ? letGo(rules, lateMs, index === due.length - 1) : undefined;
     const verdict: Verdict = reason === undefined ? beside(rules, underway) : { state: "missed", reason };
-    const decision = { dueMs, windowStartMs, ...verdict };
+    const decision = { dueMs, windowStartMs, beginAtMs: null, ...verdict };
     if (verdict.state === "started") underway = { ...underway, running: dueMs };
     if (verdict.state === "waiting") underway = { ...underway, waiting: underway.waiting + 1 };
     windowStartMs = dueMs;
-    return decision;
+    const beginAtMs = dueMs + Math.floor(random() * rules.flexibleMs);
+    if (verdict.state !== "started" || beginAtMs <= nowMs) return decision;
+    return { ...decision, state: "waiting", beginAtMs };
   });
 }
+
+/** With EventBridge's defaults the last of 185 tries is about a day after the first. */
+const retryBackoff: Backoff = { baseMs: 1000, maxMs: 8 * 60_000 };
+
+/** What becomes of work that could not be begun: tried again, or given up for one of the policy's bounds. */
+export type Retry =
+  | { readonly againAtMs: number }
+  | { readonly exhausted: "MaximumRetryAttempts" | "MaximumEventAgeInSeconds" };
+
+export function retry(options: {
+  /** With the one that has just failed. */
+  readonly tries: number;
+  readonly firstTryMs: number;
+  readonly nowMs: number;
+  readonly policy: RetryPolicy;
+  readonly random: number;
+}): Retry {
+  const { tries, firstTryMs, nowMs, policy, random } = options;
+  const lastMs = firstTryMs + policy.retryWithinMs;
+  if (tries > policy.retriesMax) return { exhausted: "MaximumRetryAttempts" };
+  if (nowMs >= lastMs) return { exhausted: "MaximumEventAgeInSeconds" };
+  return { againAtMs: Math.min(nowMs + backoffMs(retryBackoff, tries, random), lastMs) };
+}
+
+/** What EventBridge fills in for its keywords, `<aws.scheduler.scheduled-time>` and the like. */
+export interface Keywords {
+  readonly "schedule-arn": string;
+  readonly "scheduled-time": string;
+  readonly "execution-id": string;
+  readonly "attempt-number": string;
+}
+
+/** The text with its keywords filled in; what is no keyword stays as it is. */
+export const filledIn = (text: string, keywords: Keywords): string =>
+  text.replaceAll(
+    /<aws\.scheduler\.(schedule-arn|scheduled-time|execution-id|attempt-number)>/g,
+    (_, keyword: keyof Keywords) => keywords[keyword],
+  );
 
 /** What the work of an occurrence gets. */
 export function inputOf(of: {

@@ -6,30 +6,71 @@ import type { Runner } from "../pg/join.ts";
 import type { Decision } from "./state.ts";
 import type { Destination, Fate } from "../engine/destination.ts";
 import type { Occurrence, Overlap, ScheduleReport } from "./contract.ts";
-import type { ScheduleSettings } from "./declaration.ts";
+import type { ArrangedRow, ScheduleSettings } from "./settings.ts";
 
 // Multiplied as numeric: an instant is a key here, and in float8 a whole millisecond would not always come back as itself.
-const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+export const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 const at = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
 const interval = (parameter: string) => `make_interval(secs => ${parameter}::float8 / 1000)`;
 
-export interface ScheduleRow extends ScheduleSettings {
+export interface ScheduleRow extends ArrangedRow {
   readonly overlap: Overlap;
   readonly anchorMs: number;
   readonly coveredUntilMs: number;
   readonly nextDueMs: number | null;
-  readonly pausedAtMs: number | null;
   /** The database's clock. */
   readonly nowMs: number;
 }
 
-const settingColumns = `s.name, s.expression, s.time_zone as "timeZone", s.target_kind as "targetKind", s.target_name as "targetName", s.input,
-  s.overlap, s.catch_up as "catchUp", ${ms("s.catch_up_within")} as "catchUpWithinMs", ${ms("s.succeeds_within")} as "succeedsWithinMs",
-  ${ms("s.retention")} as "retentionMs", s.owner, s.runbook`;
+type Kind = "text" | "interval" | "instant";
+
+/** The columns of what is said of a schedule, in the order of the statements' parameters; the first is its key. */
+const settings: readonly (readonly [column: string, setting: keyof ScheduleSettings, kind?: Kind])[] = [
+  ["name", "name"],
+  ["account", "account"],
+  ["region", "region"],
+  ["group_name", "group"],
+  ["expression", "expression"],
+  ["time_zone", "timeZone"],
+  ["starts", "startsMs", "instant"],
+  ["ends", "endsMs", "instant"],
+  ["flexible", "flexibleMs", "interval"],
+  ["target_kind", "targetKind"],
+  ["target_name", "targetName"],
+  ["input", "input"],
+  ["is_template", "isTemplate"],
+  ["extras", "extras"],
+  ["overlap", "overlap"],
+  ["catch_up", "catchUp"],
+  ["catch_up_within", "catchUpWithinMs", "interval"],
+  ["succeeds_within", "succeedsWithinMs", "interval"],
+  ["retention", "retentionMs", "interval"],
+  ["retries_max", "retriesMax"],
+  ["retry_within", "retryWithinMs", "interval"],
+  ["dead_letter", "deadLetter"],
+  ["afterwards", "afterwards"],
+  ["owner", "owner"],
+  ["runbook", "runbook"],
+  ["description", "description"],
+  ["request", "request"],
+];
+
+const written = (kind: Kind | undefined, parameter: string): string =>
+  kind === "interval" ? interval(parameter) : kind === "instant" ? at(parameter) : parameter;
+
+const columnNames = settings.map(([column]) => column).join(", ");
+const columnValues = settings.map(([, , kind], index) => written(kind, `$${index + 1}`)).join(", ");
+export const settingColumns = settings
+  .map(
+    ([column, setting, kind]) => `${kind === undefined ? `s.${column}` : ms(`s.${column}`)} as "${setting}"`,
+  )
+  .join(", ");
+const settingValues = (of: ScheduleSettings): unknown[] => settings.map(([, setting]) => of[setting]);
 
 const lock = statement(
   `select ${settingColumns}, ${ms("s.anchor")} as "anchorMs", ${ms("s.covered_until")} as "coveredUntilMs",
-     ${ms("s.next_due")} as "nextDueMs", ${ms("s.paused_at")} as "pausedAtMs", ${ms("tuntas.now()")} as "nowMs"
+     ${ms("s.next_due")} as "nextDueMs", ${ms("s.paused_at")} as "pausedAtMs", ${ms("s.created_at")} as "createdAtMs",
+     ${ms("s.changed_at")} as "changedAtMs", ${ms("tuntas.now()")} as "nowMs"
    from tuntas.schedule s where s.name = $1 for update`,
 );
 
@@ -41,9 +82,9 @@ const clock = statement(`select ${ms("tuntas.now()")} as "nowMs"`);
 export const readNow = async (sql: Runner): Promise<number> =>
   (await sql.run<{ nowMs: number }>(clock))[0]!.nowMs;
 
-/** When a schedule is next due: the end of an index. */
-export const nextDueInstant =
-  "(select min(next_due) from tuntas.schedule where paused_at is null and next_due is not null)";
+/** When a schedule is next due, or an occurrence that waits for its time: the ends of two indexes. */
+export const nextDueInstant = `least((select min(next_due) from tuntas.schedule where paused_at is null and next_due is not null),
+  (select min(begin_at) from tuntas.occurrence where begin_at is not null))`;
 
 const nextDue = statement(`select ${ms(`${nextDueInstant} - tuntas.now()`)} as "inMs"`);
 
@@ -63,7 +104,8 @@ export const endedOccurrences = (bound: ReadonlyMap<string, Destination>, otherw
   `select from tuntas.occurrence o where o.ended_at is null and o.state = 'started' and ${endedBy(bound, otherwise)}`;
 
 const due = statement(
-  `select name from tuntas.schedule where paused_at is null and next_due <= tuntas.now() order by next_due limit 100`,
+  `(select name from tuntas.schedule where paused_at is null and next_due <= tuntas.now() order by next_due limit 100)
+   union (select schedule from tuntas.occurrence where begin_at <= tuntas.now() order by begin_at limit 100)`,
 );
 const open = statement(`select distinct schedule as name from tuntas.occurrence where ended_at is null`);
 
@@ -72,11 +114,13 @@ export const dueNames = async (sql: Runner): Promise<string[]> =>
 export const openNames = async (sql: Runner): Promise<string[]> =>
   (await sql.run<{ name: string }>(open)).map(({ name }) => name);
 
+const timingAt = settings.length + 1;
+const [anchor, coveredUntil, nextDueAt] = [0, 1, 2].map((offset) => at(`$${timingAt + offset}`));
+const succeedsWithin = interval(`$${settings.findIndex(([column]) => column === "succeeds_within") + 1}`);
+
 const insert = statement(
-  `insert into tuntas.schedule as s (name, expression, time_zone, target_kind, target_name, input, overlap, catch_up, catch_up_within,
-     succeeds_within, retention, owner, runbook, anchor, covered_until, next_due, expected_by)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, ${interval("$9")}, ${interval("$10")}, ${interval("$11")}, $12, $13,
-     ${at("$14")}, ${at("$15")}, ${at("$16")}, ${at("$16")} + ${interval("$10")})
+  `insert into tuntas.schedule as s (${columnNames}, anchor, covered_until, next_due, expected_by, created_at, changed_at)
+   values (${columnValues}, ${anchor}, ${coveredUntil}, ${nextDueAt}, ${nextDueAt} + ${succeedsWithin}, tuntas.now(), tuntas.now())
    on conflict (name) do nothing returning name`,
 );
 
@@ -85,22 +129,6 @@ export interface Timing {
   readonly coveredUntilMs: number;
   readonly nextDueMs: number | null;
 }
-
-const settingValues = (of: ScheduleSettings): unknown[] => [
-  of.name,
-  of.expression,
-  of.timeZone,
-  of.targetKind,
-  of.targetName,
-  of.input,
-  of.overlap,
-  of.catchUp,
-  of.catchUpWithinMs,
-  of.succeedsWithinMs,
-  of.retentionMs,
-  of.owner,
-  of.runbook,
-];
 
 const timingValues = ({ anchorMs, coveredUntilMs, nextDueMs }: Timing): unknown[] => [
   anchorMs,
@@ -113,9 +141,8 @@ export const insertSchedule = async (tx: Tx, settings: ScheduleSettings, timing:
   (await tx.run(insert, [...settingValues(settings), ...timingValues(timing)])).length === 1;
 
 const update = statement(
-  `update tuntas.schedule s set expression = $2, time_zone = $3, target_kind = $4, target_name = $5, input = $6, overlap = $7,
-     catch_up = $8, catch_up_within = ${interval("$9")}, expected_by = expected_by - succeeds_within + ${interval("$10")},
-     succeeds_within = ${interval("$10")}, retention = ${interval("$11")}, owner = $12, runbook = $13
+  `update tuntas.schedule s set (${columnNames}) = row (${columnValues}), changed_at = tuntas.now(),
+     expected_by = coalesce(expected_by - succeeds_within, next_due) + ${succeedsWithin}
    where name = $1`,
 );
 
@@ -159,31 +186,56 @@ export const pauseSchedule = (tx: Tx, name: string, by: string, reason: string) 
 export const resumeSchedule = (tx: Tx, name: string) => tx.run(resume, [name]);
 export const removeSchedule = (tx: Tx, name: string) => tx.run(remove, [name]);
 
+const over = statement(
+  `select s.next_due is null and not exists (select from tuntas.occurrence o where o.schedule = s.name and o.state = 'waiting' and o.ended_at is null)
+     and exists (select from tuntas.occurrence o where o.schedule = s.name) as over
+   from tuntas.schedule s where s.name = $1`,
+);
+
+/** Whether everything of it has become due, and its work was begun or given up. */
+export const isOver = async (tx: Tx, name: string): Promise<boolean> =>
+  (await tx.run<{ over: boolean }>(over, [name]))[0]!.over;
+
 const occurrenceColumns = `${ms("o.due")} as "dueMs", o.run, ${ms("o.window_start")} as "windowStartMs", ${ms("o.window_end")} as "windowEndMs",
   o.state, o.reason, o.actor, o.target_kind as kind, o.target_name as target, o.reference, ${ms("o.decided_at")} as "decidedAtMs",
-  ${ms("o.started_at")} as "startedAtMs", ${ms("o.ended_at")} as "endedAtMs"`;
+  ${ms("o.begin_at")} as "beginAtMs", o.tries, ${ms("o.tried_at")} as "triedAtMs", ${ms("o.started_at")} as "startedAtMs",
+  ${ms("o.ended_at")} as "endedAtMs"`;
 
-type OccurrenceRow = Omit<Occurrence, "target"> & { readonly kind: string; readonly target: string };
+type OccurrenceRow = Omit<Open, "target"> & { readonly kind: string; readonly target: string };
 
-const toOccurrence = ({ kind, target, ...rest }: OccurrenceRow): Occurrence => ({
+const toOpen = ({ kind, target, ...rest }: OccurrenceRow): Open => ({
   ...rest,
   target: { kind, name: target },
 });
+
+const toOccurrence = (row: OccurrenceRow): Occurrence => {
+  const { triedAtMs: _, ...occurrence } = toOpen(row);
+  return occurrence;
+};
+
+/** What an occurrence of a schedule is told by. */
+export type Instant = Pick<Occurrence, "dueMs" | "run">;
+
+/** An occurrence that runs or waits. */
+export interface Open extends Occurrence {
+  /** Since when it has been tried in vain. */
+  readonly triedAtMs: number | null;
+}
 
 const openOf = statement(
   `select ${occurrenceColumns} from tuntas.occurrence o where o.schedule = $1 and o.ended_at is null order by o.due, o.run`,
 );
 
 /** What runs and what waits, in the order in which it was due. */
-export const openOccurrences = async (tx: Tx, name: string): Promise<Occurrence[]> =>
-  (await tx.run<OccurrenceRow & {}>(openOf, [name])).map(toOccurrence);
+export const openOccurrences = async (tx: Tx, name: string): Promise<Open[]> =>
+  (await tx.run<OccurrenceRow & {}>(openOf, [name])).map(toOpen);
 
 const add = statement(
   `insert into tuntas.occurrence (schedule, due, run, window_start, window_end, state, reason, actor, target_kind, target_name, decided_at,
-     started_at, ended_at)
-   select $1, ${at("u.due")}, $2, ${at("u.start")}, ${at("u.due")}, u.state, u.reason, $3, $4, $5, tuntas.now(),
+     begin_at, started_at, ended_at)
+   select $1, ${at("u.due")}, $2, ${at("u.start")}, ${at("u.due")}, u.state, u.reason, $3, $4, $5, tuntas.now(), ${at("u.begin")},
      case when u.state = 'started' then tuntas.now() end, case when u.state in ('skipped', 'missed') then tuntas.now() end
-   from unnest($6::float8[], $7::float8[], $8::text[], $9::text[]) as u(due, start, state, reason)`,
+   from unnest($6::float8[], $7::float8[], $8::text[], $9::text[], $10::float8[]) as u(due, start, state, reason, begin)`,
 );
 
 export const insertOccurrences = (
@@ -202,6 +254,7 @@ export const insertOccurrences = (
     decisions.map(({ windowStartMs }) => windowStartMs),
     decisions.map(({ state }) => state),
     decisions.map(({ reason }) => reason),
+    decisions.map(({ beginAtMs }) => beginAtMs),
   ]);
 
 const nextRun = statement(
@@ -212,16 +265,43 @@ export const nextRunOf = async (tx: Tx, name: string, dueMs: number): Promise<nu
   (await tx.run<{ run: number }>(nextRun, [name, dueMs]))[0]!.run;
 
 const start = statement(
-  `update tuntas.occurrence set state = 'started', reference = $4, started_at = coalesce(started_at, tuntas.now())
+  `update tuntas.occurrence set state = 'started', reference = $4, started_at = coalesce(started_at, tuntas.now()), begin_at = null
    where schedule = $1 and due = ${at("$2")} and run = $3`,
 );
 
-export const startOccurrence = (
+export const startOccurrence = (tx: Tx, name: string, { dueMs, run }: Instant, reference: string) =>
+  tx.run(start, [name, dueMs, run, reference]);
+
+const delay = statement(
+  `update tuntas.occurrence set state = 'waiting', started_at = null, begin_at = ${at("$4")}, reason = $5, tries = tries + 1,
+     tried_at = coalesce(tried_at, tuntas.now())
+   where schedule = $1 and due = ${at("$2")} and run = $3`,
+);
+
+/** Its work could not be begun, and is tried again then. */
+export const delayOccurrence = (
   tx: Tx,
   name: string,
-  { dueMs, run }: Pick<Occurrence, "dueMs" | "run">,
-  reference: string,
-) => tx.run(start, [name, dueMs, run, reference]);
+  { dueMs, run }: Instant,
+  { beginAtMs, reason }: { readonly beginAtMs: number; readonly reason: string },
+) => tx.run(delay, [name, dueMs, run, beginAtMs, reason]);
+
+const giveUp = statement(
+  `update tuntas.occurrence set state = 'failed', started_at = coalesce(tried_at, tuntas.now()), ended_at = tuntas.now(), begin_at = null,
+     reason = $4, tries = tries + 1, tried_at = coalesce(tried_at, tuntas.now())
+   where schedule = $1 and due = ${at("$2")} and run = $3`,
+);
+
+/** Its work could not be begun, and is not tried again. */
+export const giveUpOccurrence = (tx: Tx, name: string, { dueMs, run }: Instant, reason: string) =>
+  tx.run(giveUp, [name, dueMs, run, reason]);
+
+const queueUp = statement(
+  `update tuntas.occurrence set begin_at = null where schedule = $1 and begin_at <= tuntas.now() and state = 'waiting'`,
+);
+
+/** Those whose time has come while another runs wait for its end from now on, not for the clock. */
+export const queueUpOccurrences = (tx: Tx, name: string) => tx.run(queueUp, [name]);
 
 const settle = statement(
   `update tuntas.occurrence o set state = u.state, reason = coalesce(u.reason, o.reason), ended_at = tuntas.now()

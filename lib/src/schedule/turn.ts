@@ -1,15 +1,18 @@
 // A schedule's turn: what has ended is noted, what waits is begun, what has become due is decided and begun. All of it is
 // one transaction that holds the schedule's row, with the messages and executions in it, so that whatever dies in between
 // leaves everything as it was, and of two processes that come at once the second finds nothing to do.
-import type { Sql, Tx } from "../pg/contract.ts";
 import type { Fate } from "../engine/destination.ts";
+import type { TuntasError } from "../core/error.ts";
+import type { Sql, Tx } from "../pg/contract.ts";
+import { audit } from "./change.ts";
 import type { Occurrence } from "./contract.ts";
+import { deadLetterOf, orderOf, tryIn } from "./order.ts";
 import { scheduleSignals, type ScheduleSignal } from "./signals.ts";
 import type { Clockwork, Decision } from "./state.ts";
-import { clockworkOf, decide, dueInstants, inputOf, keyOf, leftOutBefore } from "./state.ts";
+import { clockworkOf, decide, dueInstants, leftOutBefore, retry } from "./state.ts";
 import { onTimeMs } from "./contract.ts";
 import * as store from "./store.ts";
-import type { Destinations, ScheduleRow } from "./store.ts";
+import type { Destinations, Instant, Open, ScheduleRow } from "./store.ts";
 
 /** What is told once the transaction has committed. */
 export interface News {
@@ -25,9 +28,10 @@ export interface Held {
   readonly tell: (name: ScheduleSignal, fields: Readonly<Record<string, unknown>>) => void;
 }
 
-export type Turns = ReturnType<typeof makeTurns>;
+/** An occurrence whose work is to be begun. */
+export type Pending = Instant & Pick<Open, "windowStartMs" | "tries" | "triedAtMs">;
 
-type Instant = Pick<Occurrence, "dueMs" | "run">;
+export type Turns = ReturnType<typeof makeTurns>;
 
 const factsOf = (name: string, { dueMs, run }: Instant) => ({
   schedule: name,
@@ -49,21 +53,44 @@ export function makeTurns(database: Sql, destinations: Destinations) {
     return result;
   }
 
-  async function begin(
-    { tx, row, tell }: Held,
-    of: Instant & { readonly windowStartMs: number },
-  ): Promise<void> {
-    const { name, targetKind: kind, targetName, timeZone } = row;
-    const given = JSON.parse(row.input) as Record<string, unknown>;
-    const input = inputOf({ schedule: name, timeZone, input: given, ...of, windowEndMs: of.dueMs });
-    const reference = await destinations(kind).begin(tx, {
-      target: { kind, name: targetName },
-      key: keyOf(name, of.dueMs, of.run),
-      group: name,
-      input: JSON.stringify(input),
+  /** Begins the work of the occurrence; what cannot be begun is tried again by the schedule's policy, then given up. */
+  async function begin({ tx, row, tell }: Held, of: Pending): Promise<Occurrence["state"]> {
+    const order = orderOf(row, of);
+    const begun = await tryIn(tx, () => destinations(order.target.kind).begin(tx, order));
+    if ("error" in begun) return refuse({ tx, row, tell }, of, begun.error);
+    await store.startOccurrence(tx, row.name, of, begun.value);
+    tell("schedule.started", {
+      ...factsOf(row.name, of),
+      reference: begun.value,
+      lateMs: row.nowMs - of.dueMs,
     });
-    await store.startOccurrence(tx, name, of, reference);
-    tell("schedule.started", { ...factsOf(name, of), reference, lateMs: row.nowMs - of.dueMs });
+    return "started";
+  }
+
+  async function refuse(
+    { tx, row, tell }: Pick<Held, "tx" | "row" | "tell">,
+    of: Pending,
+    { code, message }: TuntasError,
+  ): Promise<"waiting" | "failed"> {
+    const [tries, firstTryMs] = [of.tries + 1, of.triedAtMs ?? row.nowMs];
+    const next = retry({ tries, firstTryMs, nowMs: row.nowMs, policy: row, random: Math.random() });
+    const reason = `${code}: ${message}`;
+    if ("againAtMs" in next) {
+      await store.delayOccurrence(tx, row.name, of, { beginAtMs: next.againAtMs, reason });
+      const inMs = Math.round(next.againAtMs - row.nowMs);
+      tell("schedule.refused", { ...factsOf(row.name, of), reason, tries, inMs });
+      return "waiting";
+    }
+    const letter = deadLetterOf(row, of, { code, message, exhausted: next.exhausted });
+    const sent = letter && (await tryIn(tx, () => destinations("queue").begin(tx, letter)));
+    const lost = sent && "error" in sent ? `; its dead letter too: ${sent.error.message}` : "";
+    await store.giveUpOccurrence(tx, row.name, of, reason + lost);
+    tell("schedule.failed", {
+      ...factsOf(row.name, of),
+      reason: reason + lost,
+      durationMs: row.nowMs - firstTryMs,
+    });
+    return "failed";
   }
 
   async function fatesOf(tx: Tx, started: readonly Occurrence[]): Promise<Fate[]> {
@@ -82,7 +109,7 @@ export function makeTurns(database: Sql, destinations: Destinations) {
   }
 
   /** Notes what has ended, and answers what is still open. */
-  async function settle({ tx, row, clockwork, tell }: Held): Promise<Occurrence[]> {
+  async function settle({ tx, row, clockwork, tell }: Held): Promise<Open[]> {
     const open = await store.openOccurrences(tx, row.name);
     const started = open.filter(({ state }) => state === "started");
     const fates = started.length > 0 ? await fatesOf(tx, started) : [];
@@ -101,21 +128,28 @@ export function makeTurns(database: Sql, destinations: Destinations) {
     return open.filter(({ reference }) => reference === null || !gone.has(reference));
   }
 
-  /** Begins what waits, as far as it may; a person's run also where the schedule is paused. */
-  async function beginWaiting(held: Held, open: readonly Occurrence[]): Promise<Occurrence[]> {
-    const { overlap, pausedAtMs } = held.row;
+  /**
+   * Begins what waits, as far as it may; of a paused schedule a person's run, and what was on its way before. One that
+   * waits for the clock goes ahead of nobody, unless they may overlap.
+   */
+  async function beginWaiting(held: Held, open: readonly Open[]): Promise<Open[]> {
+    const { overlap, pausedAtMs, nowMs } = held.row;
     const now = [...open];
     for (const [index, each] of now.entries()) {
-      if (each.state !== "waiting" || (pausedAtMs !== null && each.run === 0)) continue;
-      if (overlap !== "allow" && now.some(({ state }) => state === "started")) break;
-      await begin(held, each);
-      now[index] = { ...each, state: "started" };
+      const isHeld = pausedAtMs !== null && each.run === 0 && each.beginAtMs === null;
+      if (each.state !== "waiting" || isHeld) continue;
+      const isEarly = each.beginAtMs !== null && each.beginAtMs > nowMs;
+      if (overlap !== "allow" && (isEarly || now.some(({ state }) => state === "started"))) {
+        await store.queueUpOccurrences(held.tx, held.row.name);
+        break;
+      }
+      if (!isEarly) now[index] = { ...each, state: await begin(held, each) };
     }
-    return now;
+    return now.filter(({ state }) => state !== "failed");
   }
 
   /** What has become due: its rows, its work, and the next instant. */
-  async function fire(held: Held, open: readonly Occurrence[]): Promise<void> {
+  async function fire(held: Held, open: readonly Open[]): Promise<void> {
     const { tx, row, clockwork, tell } = held;
     const { name, nowMs, nextDueMs } = row;
     if (row.pausedAtMs !== null || nextDueMs === null || nextDueMs > nowMs) return;
@@ -129,12 +163,13 @@ export function makeTurns(database: Sql, destinations: Destinations) {
         running: open.findLast(({ state }) => state === "started")?.dueMs,
         waiting: open.filter(({ state }) => state === "waiting").length,
       },
+      random: Math.random,
     });
     const all = [...lost(row, beyond, instants[0]), ...decisions].map((each) => withLeftOut(clockwork, each));
     await store.insertOccurrences(tx, row, all);
     for (const each of all) {
       const instant = { ...each, run: 0 };
-      if (each.state === "started") await begin(held, instant);
+      if (each.state === "started") await begin(held, { ...instant, tries: 0, triedAtMs: null });
       else tell(`schedule.${each.state}`, { ...factsOf(name, instant), reason: each.reason });
     }
     const late = all.filter(({ dueMs }) => nowMs - dueMs > onTimeMs).length;
@@ -143,11 +178,20 @@ export function makeTurns(database: Sql, destinations: Destinations) {
     await store.advanceSchedule(tx, name, last, clockwork.recurrence.next(Math.max(last, nowMs)) ?? null);
   }
 
+  /** A schedule that is to go once nothing of it is due any more goes with the last work that was begun or given up. */
+  async function finish({ tx, row }: Held): Promise<void> {
+    const { name, afterwards, expression } = row;
+    if (afterwards !== "remove" || !(await store.isOver(tx, name))) return;
+    await store.removeSchedule(tx, name);
+    await audit(tx, "remove", name, { by: "tuntas", reason: `nothing is due by ${expression} any more` });
+  }
+
   /** Everything of one schedule that there is to do now. */
   const turn = (name: string): Promise<void> =>
     holding(name, async (held) => {
       const open = await beginWaiting(held, await settle(held));
       await fire(held, open);
+      await finish(held);
     });
 
   return { holding, settle, beginWaiting, begin, turn };
@@ -157,7 +201,7 @@ export function makeTurns(database: Sql, destinations: Destinations) {
 function lost(row: ScheduleRow, beyond: number | undefined, until: number | undefined): Decision[] {
   if (beyond === undefined || until === undefined) return [];
   const reason = `this one and all up to ${new Date(until).toISOString()}: more became due than are caught up`;
-  return [{ dueMs: beyond, windowStartMs: row.coveredUntilMs, state: "missed", reason }];
+  return [{ dueMs: beyond, windowStartMs: row.coveredUntilMs, state: "missed", reason, beginAtMs: null }];
 }
 
 /** Says so where a change of the clocks left out local times just before. */

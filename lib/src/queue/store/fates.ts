@@ -2,7 +2,7 @@
 import type { Fate } from "../../engine/destination.ts";
 import { statement } from "../../pg/database.ts";
 import type { Runner } from "../../pg/join.ts";
-import { defaultScope } from "../contract.ts";
+import type { Scope } from "../contract.ts";
 
 /** SQL: the message has ended. A dead letter has not; `readFates` knows of it. */
 export const isGone = (number: string): string =>
@@ -26,5 +26,8 @@ const fates = statement(
 );
 
 /** The fates of those messages of the queue that have one. What was purged counts as done: nobody has anything left to do. */
-export const readFates = (sql: Runner, queue: string, numbers: readonly string[]): Promise<Fate[]> =>
-  sql.run<Fate & {}>(fates, [defaultScope.account, defaultScope.region, queue, numbers]);
+export const readFates = (
+  sql: Runner,
+  { scope, name }: { readonly scope: Scope; readonly name: string },
+  numbers: readonly string[],
+): Promise<Fate[]> => sql.run<Fate & {}>(fates, [scope.account, scope.region, name, numbers]);

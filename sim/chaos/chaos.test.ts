@@ -1,5 +1,5 @@
-// P-43: orders and case activations while everything is killed, frozen and cut off in turn. Afterwards each accepted order has
-// one effect, and every rule of the cases holds. A few faults are a test; `npm run chaos` strikes a thousand.
+// P-43: orders, schedules and case activations while everything is killed, frozen and cut off in turn. Afterwards each accepted
+// order has one effect, each due occurrence is there once, and every rule of the cases holds. A few faults are a test; `npm run chaos` strikes a thousand.
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { freePort } from "../../lib/src/testing/debian.fixture.ts";
@@ -9,6 +9,7 @@ import { openCases, type Cases } from "./cases.ts";
 import { faults, pickFault, type Stage } from "./faults.ts";
 import { openOrders, readEffects, type Orders } from "./orders.ts";
 import { interruptions, quantile } from "./record.ts";
+import { judgeSchedules, openOccurrences, openSchedules } from "./schedules.ts";
 
 const { env } = process;
 const minutes = Number(env.TUNTAS_CHAOS_MINUTES ?? 0.2);
@@ -46,11 +47,14 @@ const workLeft = `select ((select count(*) from tuntas.ready r join tuntas.queue
   + (select count(*) from tuntas.held f join tuntas.queue q on q.id = f.queue_id where q.name like 'chaos%')
   + (select count(*) from tuntas.delayed d join tuntas.queue q on q.id = d.queue_id where q.name like 'chaos%'))::int as n`;
 
+const openWork = (url: string) => async (): Promise<number> =>
+  onDatabase(url, async (client) => (await client.query(workLeft)).rows[0].n);
+
 /** Waits until nothing is left, for as long as it becomes less; answers what is left. */
-async function settle(url: string): Promise<number> {
+async function settle(countLeft: () => Promise<number>): Promise<number> {
   let [least, end] = [Infinity, Date.now() + settleMsMax];
   for (; ; await pause(200)) {
-    const { n } = await onDatabase(url, async (client) => (await client.query(workLeft)).rows[0]);
+    const n = await countLeft();
     if (n < least) [least, end] = [n, Date.now() + settleMsMax];
     if (n === 0 || Date.now() > end) return n;
   }
@@ -118,6 +122,7 @@ async function run(server: Server) {
   let cases: Cases | undefined;
   let processes: ReturnType<typeof watchProcesses> | undefined;
   try {
+    await openSchedules(server.url, makeRandom(seed));
     cases = withCases ? await openCases(server.url, own) : undefined;
     while (orders.accepted.size < 20) await pause(50);
     processes = watchProcesses(server.url);
@@ -133,9 +138,14 @@ async function run(server: Server) {
     };
     const struck = await strikeAll(stage);
     await orders.rest();
-    const unfinished = { orders: await settle(server.url), cases: (await cases?.rest()) ?? 0 };
+    const unfinished = {
+      orders: await settle(openWork(server.url)),
+      occurrences: await settle(await openOccurrences(server.url)),
+      cases: (await cases?.rest()) ?? 0,
+    };
     const figures = await judge(stage, { orders, url: server.url });
-    const amiss = (await cases?.amiss()) ?? [];
+    const schedules = await judgeSchedules(server.url);
+    const amiss = [...schedules.amiss, ...((await cases?.amiss()) ?? [])];
     const count = [...struck.values()].reduce((sum, n) => sum + n, 0);
     return {
       seed,
@@ -144,6 +154,7 @@ async function run(server: Server) {
       cases: cases?.opened() ?? 0,
       unfinished,
       ...figures,
+      schedules: schedules.figures,
       amiss,
     };
   } finally {
@@ -165,8 +176,13 @@ test(
     expect({ lost, doubled, unfinished, amiss }).toEqual({
       lost: [],
       doubled: [],
-      unfinished: { orders: 0, cases: 0 },
+      unfinished: { orders: 0, occurrences: 0, cases: 0 },
       amiss: [],
+    });
+    const { due, late } = figures.schedules;
+    expect({ due, late }).toEqual({
+      due: expect.toSatisfy((n) => n > 24),
+      late: expect.toSatisfy((n) => n > 0),
     });
     expect(figures.faults).toBeGreaterThanOrEqual(faultsMin);
   },

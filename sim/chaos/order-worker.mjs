@@ -1,6 +1,7 @@
-// A worker process for the chaos: each message leaves one row, written through ctx.tx or ctx.write, whichever its
+// A worker process for the chaos, of the orders and of what schedules begin: each message leaves one row, written through ctx.tx or ctx.write, whichever its
 // number says. It tells its parent when an attempt begins, so that the parent knows what a kill interrupted.
 import { app, queue, start, worker } from "tuntas";
+import { scheduledWorker, scheduledWorkflow } from "./scheduled-work.mjs";
 
 const text = {
   "~standard": {
@@ -31,7 +32,7 @@ const chaosWorker = worker(chaosWork, {
   },
 });
 
-const running = await start(app({ chaosWorker }), {
+const running = await start(app({ chaosWorker, scheduledWorker, scheduledWorkflow }), {
   databaseUrl: process.env.DATABASE_URL,
   name: "chaos-worker",
 });

@@ -12,12 +12,21 @@ interface Message {
   readonly order: number;
   readonly body: string;
   readonly group: string;
-  /** Hidden until then: delayed, or in flight. */
+  /** Hidden until then: delayed, or in flight; for ever in a worker's hands. */
   hiddenUntil: number;
   receives: number;
   /** The receipt that holds it, whether or not its time has run out. */
   receipt: number;
+  /** When a sender handed it over to a worker. */
+  handedOverAt?: number;
 }
+
+/** How a worker ends a message: done, failed, or never begun, which is as if it had not been received. */
+export const endings = ["done", "retry", "back"] as const;
+export type Ending = (typeof endings)[number];
+
+/** A sender hands nothing over to a worker whose process was last heard of so long ago. */
+const heardWithinSeconds = 2;
 
 export interface Received {
   readonly body: string;
@@ -27,12 +36,16 @@ export interface Received {
 
 export class QueueModel {
   readonly dead: string[] = [];
+  /** How often a sender handed a message over. */
+  handedOver = 0;
   private readonly options: ModelOptions;
   private messages: Message[] = [];
   private readonly duplicates = new Map<string, number>();
   private now = 0;
   private orders = 0;
   private receipts = 0;
+  private rests = false;
+  private heardAt = -Infinity;
 
   constructor(options: ModelOptions) {
     this.options = options;
@@ -48,16 +61,61 @@ export class QueueModel {
       if ((this.duplicates.get(options.deduplicationId) ?? -Infinity) > this.now) return false;
       this.duplicates.set(options.deduplicationId, this.now + 300);
     }
-    const hiddenUntil = this.options.fifo ? this.now : this.now + options.delaySeconds;
-    this.messages.push({
-      order: this.orders++,
-      body,
-      group: options.group,
-      hiddenUntil,
-      receives: 0,
-      receipt: -1,
-    });
+    const delaySeconds = this.options.fifo ? 0 : options.delaySeconds;
+    const message = { order: this.orders++, body, group: options.group, receipt: -1 };
+    if (delaySeconds === 0 && this.isTaker()) {
+      this.handedOver++;
+      this.messages.push({ ...message, hiddenUntil: Infinity, receives: 1, handedOverAt: this.now });
+    } else this.messages.push({ ...message, hiddenUntil: this.now + delaySeconds, receives: 0 });
     return true;
+  }
+
+  /** The worker's process says that it lives. */
+  beat(): void {
+    this.heardAt = this.now;
+  }
+
+  /** The worker offers to take what is sent, and is heard of. */
+  rest(): void {
+    this.beat();
+    this.rests = true;
+  }
+
+  /** It takes its offer back. */
+  withdraw(): void {
+    this.rests = false;
+  }
+
+  private isTaker(): boolean {
+    return !this.options.fifo && this.rests && this.now - this.heardAt < heardWithinSeconds;
+  }
+
+  /** What senders have handed over to the worker, and it has not ended. */
+  inHands(): { body: string; receives: number }[] {
+    return this.handed().map(({ body, receives }) => ({ body, receives }));
+  }
+
+  private handed(): Message[] {
+    return this.messages.filter(({ handedOverAt }) => handedOverAt !== undefined);
+  }
+
+  settle(body: string, ending: Ending): void {
+    const message = this.handed().find((each) => each.body === body)!;
+    if (ending === "done") this.messages = this.messages.filter((each) => each !== message);
+    else this.putBack(message, ending === "retry");
+  }
+
+  /** The worker's process dies. What was handed over since it was last heard of, it may never have seen. */
+  die(): void {
+    for (const message of this.handed()) this.putBack(message, message.handedOverAt! <= this.heardAt);
+    this.withdraw();
+    this.heardAt = -Infinity;
+  }
+
+  private putBack(message: Message, counts: boolean): void {
+    message.hiddenUntil = this.now;
+    message.receives -= counts ? 0 : 1;
+    delete message.handedOverAt;
   }
 
   /** What may be received now, in the order of a FIFO queue: nothing of a group behind a message that is hidden. */

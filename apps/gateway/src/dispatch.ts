@@ -4,7 +4,8 @@ import { isLoopbackName } from "tuntas/access";
 import type { Authentication, Caller } from "./authentication.ts";
 import { decodeJson, fault, jsonType, renderJson, renderJsonError } from "./protocol/json.ts";
 import * as query from "./protocol/query.ts";
-import type { Call, Operation, Rooms, Service } from "./wire.ts";
+import { decodeRest, readPath, renderRestError, restType } from "./protocol/rest.ts";
+import type { Call, Operation, Rooms, Route, Service } from "./wire.ts";
 import { genericErrors, WireError } from "./wire.ts";
 
 export interface Request {
@@ -23,6 +24,8 @@ export interface Reply {
   readonly body: string;
   /** The value of x-amzn-query-error, on errors of the JSON protocol. */
   readonly queryError?: string;
+  /** The value of x-amzn-errortype, on errors of REST JSON. */
+  readonly errorType?: string;
 }
 
 export type Delivery = Pick<Call, "waiting" | "onUndelivered">;
@@ -110,6 +113,11 @@ export function renderJsonFailure(error: WireError): Reply {
 
 const wantsJson = ({ accept }: IncomingHttpHeaders): boolean => accept === "application/json";
 
+function renderRestFailure(error: WireError): Reply {
+  const { status, shape } = error.kind;
+  return { status, type: restType, body: renderRestError(error), errorType: shape };
+}
+
 /** Whoever names no operation is answered in XML, whatever it accepts (recorded). */
 function renderQueryFailure(
   error: WireError,
@@ -128,9 +136,17 @@ export interface DispatchOptions extends Pick<Rooms, "log"> {
   readonly onlyHere: boolean;
 }
 
-/** The services by their target prefixes, and the one that also speaks the Query protocol. */
+/** An operation of a service that is REST. */
+interface Routed {
+  readonly service: Service;
+  readonly name: string;
+  readonly operation: Operation & { readonly route: Route };
+}
+
+/** The services by their target prefixes, the routes of those that are REST, and the one that speaks the Query protocol. */
 interface Directory extends Pick<DispatchOptions, "authentication" | "onlyHere"> {
   readonly byPrefix: ReadonlyMap<string, Service>;
+  readonly routed: readonly Routed[];
   readonly query: Service & { readonly queryNamespace: string };
 }
 
@@ -143,7 +159,14 @@ function makeDirectory(
   return {
     authentication,
     onlyHere,
-    byPrefix: new Map(services.map((service) => [service.targetPrefix, service])),
+    byPrefix: new Map(
+      services.flatMap((service) => (service.targetPrefix ? [[service.targetPrefix, service]] : [])),
+    ),
+    routed: services.flatMap((service) =>
+      [...service.operations].flatMap(([name, operation]) =>
+        operation.route ? [{ service, name, operation: { ...operation, route: operation.route } }] : [],
+      ),
+    ),
     query: services.find(speaksQuery)!,
   };
 }
@@ -185,6 +208,35 @@ async function answerJson(directory: Directory, asked: Asked, target: string): P
   return { status: 200, type: jsonType, body: renderJson(result) };
 }
 
+/** Undefined for a path that is no route's. Errors: UnknownOperation. */
+function findRoute({ routed }: Directory, { method, url, headers }: Request) {
+  if (headers["x-amz-target"] !== undefined) return undefined;
+  const path = pathOf(url);
+  const here = routed.flatMap((each) => {
+    const labels = readPath(each.operation.route, path);
+    return labels ? [{ ...each, labels }] : [];
+  });
+  const found = here.find(({ operation }) => operation.route.method === method);
+  if (here.length > 0 && !found) throw unknownOperation();
+  return found;
+}
+
+const isRouted = ({ routed }: Directory, { url, headers }: Request): boolean =>
+  headers["x-amz-target"] === undefined &&
+  routed.some(({ operation }) => readPath(operation.route, pathOf(url)) !== undefined);
+
+async function answerRest(
+  directory: Directory,
+  asked: Asked,
+  { service, name, operation, labels }: NonNullable<ReturnType<typeof findRoute>>,
+): Promise<Reply> {
+  const { url, body } = asked.request;
+  const input = decodeRest(operation, { labels, query: queryOf(url), body });
+  authorize(directory, asked, { service, operation, action: name, input });
+  const result = await operation.run(makeCall(asked, { protocol: "rest", operation: name }), input);
+  return { status: 200, type: restType, body: renderJson(result) };
+}
+
 function findAction({ query: service }: Directory, action: string | undefined, path: string): Operation {
   const onRoot = path === "/";
   if (action === undefined || !(onRoot || service.ownsPath(path))) throw unknownOperation();
@@ -221,6 +273,8 @@ async function answer(directory: Directory, request: Request, delivery: Delivery
   refuseForeignPage(headers, directory.onlyHere);
   const caller = await directory.authentication.authenticate(request);
   const asked = { request, delivery, caller };
+  const route = findRoute(directory, request);
+  if (route) return answerRest(directory, asked, route);
   if (target !== undefined && method === "POST" && isJson(type)) return answerJson(directory, asked, target);
   if (target === undefined && (method === "GET" || (method === "POST" && isForm(type)))) {
     return answerQuery(directory, asked);
@@ -251,6 +305,7 @@ export function makeDispatch(services: readonly Service[], options: DispatchOpti
     } catch (cause) {
       const { headers, requestId } = request;
       const error = toWireError(cause, requestId);
+      if (isRouted(directory, request)) return renderRestFailure(error);
       if (headers["x-amz-target"] !== undefined || isJson(headers["content-type"]))
         return renderJsonFailure(error);
       return renderQueryFailure(error, request, queryNamespace);

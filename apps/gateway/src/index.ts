@@ -7,11 +7,15 @@ import { makeAuthentication } from "./authentication.ts";
 import { makeDispatch } from "./dispatch.ts";
 import type { Listening, Pages } from "./server.ts";
 import { listen } from "./server.ts";
+import { makeScheduler } from "./scheduler/operations.ts";
 import { makeSfn } from "./sfn/operations.ts";
 import { makeSqs } from "./sqs/operations.ts";
 
 export interface GatewayOptions {
-  readonly platform: Pick<Platform, "queues" | "workflows" | "log" | "database" | "tally" | "access">;
+  readonly platform: Pick<
+    Platform,
+    "queues" | "workflows" | "schedules" | "log" | "database" | "tally" | "access"
+  >;
   /** 4566 by default; 0 takes a free one. */
   readonly port?: number;
   /**
@@ -36,7 +40,7 @@ export async function startGateway({
   const { access, log } = platform;
   await access.checkHost(host, "TUNTAS_HOST");
   const authentication = makeAuthentication(access, host);
-  const services = [makeSqs(platform), makeSfn(platform)];
+  const services = [makeSqs(platform), makeSfn(platform), makeScheduler(platform)];
   const probe = () => platform.queues.catalog.list(defaultScope, { prefix: "", after: "", limit: 1 });
   const prometheus = makePrometheus(platform);
   const listening = await listen({

@@ -119,6 +119,7 @@ function write(
     "content-length": Buffer.byteLength(reply.body),
   };
   if (reply.queryError !== undefined) headers["x-amzn-query-error"] = reply.queryError;
+  if (reply.errorType !== undefined) headers["x-amzn-errortype"] = reply.errorType;
   if (last) headers.connection = "close";
   response.writeHead(reply.status, headers);
   response.end(reply.body);

@@ -1,10 +1,11 @@
 // What the server, the protocols and the services say to each other: a call that came in, an error that goes out.
 import type { Log } from "tuntas";
 import type { Queues, Scope } from "tuntas/queue";
+import type { Schedules } from "tuntas/schedule";
 import type { Workflows } from "tuntas/workflow";
 import type { Structure } from "./shape.ts";
 
-export type Protocol = "json" | "query";
+export type Protocol = "json" | "query" | "rest";
 
 /** One AWS error: its shape in the JSON protocol, its code in the Query protocol, its HTTP status. */
 export interface ErrorKind {
@@ -71,25 +72,35 @@ export interface Call {
   onUndelivered(undo: () => void): void;
 }
 
+/** Where a service that is REST has an operation: `{Name}` in the path is a member of its input. */
+export interface Route {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly path: string;
+  /** Members that travel in the query, by their names there. */
+  readonly query?: Readonly<Record<string, string>>;
+}
+
 export interface Operation {
   readonly input: Structure;
-  /** Undefined where the operation answers nothing. */
+  readonly route?: Route;
+  /** Undefined where the operation answers nothing, or has no Query protocol to say it in. */
   readonly output: Structure | undefined;
   /** The input is of the operation's shape: the protocol has checked it. */
   readonly run: (call: Call, input: Record<string, unknown>) => Promise<object | void>;
 }
 
-/** A queue, machine or activity that a request names, and the account it is of where the request says so. */
+/** A queue, machine, activity or schedule that a request names, and the account it is of where the request says so. */
 export interface Subject {
   readonly name: string;
   readonly account?: string | undefined;
 }
 
-/** One AWS service: what stands before the dot of X-Amz-Target, and its operations. */
+/** One AWS service and its operations. */
 export interface Service {
-  readonly targetPrefix: string;
+  /** What stands before the dot of X-Amz-Target; undefined for one that is REST, whose operations have routes. */
+  readonly targetPrefix?: string;
   /** What it is called in the scopes of keys. */
-  readonly prefix: "sqs" | "states";
+  readonly prefix: "sqs" | "states" | "scheduler";
   readonly operations: ReadonlyMap<string, Operation>;
   /** All that a request to this path names; none for one that names nothing, such as a list. */
   readonly subjectsOf: (
@@ -111,5 +122,6 @@ export interface Service {
 export interface Rooms {
   readonly queues: Queues;
   readonly workflows: Workflows;
+  readonly schedules: Schedules;
   readonly log: Pick<Log, "warn" | "error">;
 }

@@ -3,7 +3,7 @@
 import type { Role } from "./contract.ts";
 import { roles } from "./contract.ts";
 
-const form = /^(sqs|states):([A-Za-z*]{1,64})(?:@([A-Za-z0-9_.:*/-]{1,256}))?$/;
+const form = /^(sqs|states|scheduler):([A-Za-z*]{1,64})(?:@([A-Za-z0-9_.:*/-]{1,256}))?$/;
 
 export const isScope = (text: string): boolean =>
   form.test(text) || roles.some((role) => text === `console:${role}`);
@@ -24,9 +24,9 @@ function matches(pattern: string, text: string): boolean {
 }
 
 export interface Wanted {
-  readonly service: "sqs" | "states";
+  readonly service: "sqs" | "states" | "scheduler";
   readonly action: string;
-  /** The queue, machine or activity that it is about; undefined where it names none, such as a list. */
+  /** The queue, machine, activity or schedule that it is about; undefined where it names none, such as a list. */
   readonly resource: string | undefined;
 }
 

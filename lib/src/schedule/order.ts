@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { isTuntasError, type TuntasError } from "../core/error.ts";
 import type { Order } from "../engine/destination.ts";
 import type { Tx } from "../pg/contract.ts";
-import { scheduleArn } from "./place.ts";
+import { scheduleArn, targetArn } from "./place.ts";
 import { arrangedOf } from "./settings.ts";
 import { filledIn, inputOf, iso, keyOf, type Keywords } from "./state.ts";
 import type { Open, ScheduleRow } from "./store.ts";
@@ -72,7 +72,7 @@ export function deadLetterOf(row: ScheduleRow, of: Pending, failure: Failure): O
       RETRY_ATTEMPTS: String(of.tries),
       SCHEDULED_TIME: secondOf(of),
       SCHEDULE_ARN: scheduleArn(arrangedOf(row).place),
-      TARGET_ARN: target.name,
+      TARGET_ARN: targetArn(target),
     },
   };
 }

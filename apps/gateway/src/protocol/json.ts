@@ -71,11 +71,19 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** The input of an operation. Errors: SerializationException. */
-export function decodeJson(shape: Structure, body: Buffer): Record<string, unknown> {
+/**
+ * The input of an operation, of which some members may have come otherwise than in the body. Errors:
+ * SerializationException.
+ */
+export function decodeJson(
+  shape: Structure,
+  body: Buffer,
+  elsewhere: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
   const value = body.length === 0 ? {} : parse(body);
-  check(shape, value, "The request");
-  return value as Record<string, unknown>;
+  const given = isObject(value) ? Object.assign(value, elsewhere) : value;
+  check(shape, given, "The request");
+  return given as Record<string, unknown>;
 }
 
 export const renderJson = (result: object | void): string =>

@@ -107,7 +107,7 @@ test("work that cannot be begun by its policy is given up, and its dead letter s
       EXHAUSTED_RETRY_CONDITION: text("MaximumRetryAttempts"),
       RETRY_ATTEMPTS: text("1"),
       SCHEDULE_ARN: text(`arn:aws:scheduler:us-east-1:000000000000:schedule/default/${of.place.name}`),
-      TARGET_ARN: text("nowhere"),
+      TARGET_ARN: text("arn:aws:sqs:us-east-1:000000000000:nowhere"),
     },
   });
   expect((await schedules.occurrences(nameOf(of.place)))[0]).toMatchObject({

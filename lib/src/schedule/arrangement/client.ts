@@ -16,7 +16,7 @@ export interface Arrangements {
   create(
     arrangement: Arrangement,
     asker: Asker,
-  ): Promise<"created" | "exists" | "group missing" | "conflict">;
+  ): Promise<"created" | "exists" | "group missing" | "start passed" | "conflict">;
   /** Takes all of it anew. What code declares is changed there. */
   change(arrangement: Arrangement, asker: Asker): Promise<"changed" | "missing" | "declared" | "conflict">;
   remove(place: Place, asker: Asker): Promise<"removed" | "missing" | "conflict">;
@@ -31,6 +31,9 @@ interface Parts {
   /** What is due next may be another. */
   readonly onChanged: () => void;
 }
+
+/** A start that is just over counts, as for EventBridge. */
+const startGraceMs = 5 * 60_000;
 
 const actOf = ({ by }: Asker): Act => ({ by, reason: "asked for over the wire" });
 
@@ -52,7 +55,9 @@ export function makeArrangements({ database, turns, onChanged }: Parts): Arrange
             const settings = settingsOfArrangement(arrangement);
             if (place.group !== defaultGroup && !(await store.keepGroup(tx, place, place.group)))
               return "group missing";
-            const timing = timingOf(settings, await rows.readNow(tx));
+            const nowMs = await rows.readNow(tx);
+            const timing = timingOf(settings, nowMs);
+            if (settings.startsMs !== null && settings.startsMs < nowMs - startGraceMs) return "start passed";
             if (!(await rows.insertSchedule(tx, settings, timing))) return "exists";
             await audit(tx, "create", settings.name, actOf(asker));
             if (!enabled) await pause(tx, (await rows.lockSchedule(tx, settings.name))!, actOf(asker));

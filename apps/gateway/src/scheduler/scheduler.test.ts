@@ -10,6 +10,7 @@ import {
   ListSchedulesCommand,
   ListTagsForResourceCommand,
   paginateListSchedules,
+  SchedulerClient,
   TagResourceCommand,
   UntagResourceCommand,
   UpdateScheduleCommand,
@@ -394,4 +395,32 @@ describe("what is wrong is said in AWS's words, and changes nothing", () => {
     expect(await send("GET", "/schedules/%00")).toEqual([400, "ValidationException"]);
     expect((await gateway.http("/schedules/a/b")).status).toBe(404);
   });
+});
+
+test("a key makes schedules of its scopes only, for queues of its scopes only", async () => {
+  const { keys } = gateway.kit.platform.access;
+  const scopes = ["scheduler:*@default/mine*", "scheduler:*@mine-queue"];
+  const made = await keys.create({ name: "mine", scopes }, { actor: "test", from: "command line" });
+  const mine = new SchedulerClient({
+    endpoint: gateway.url,
+    region: "us-east-1",
+    credentials: { accessKeyId: made.id, secretAccessKey: made.secret },
+    maxAttempts: 1,
+  });
+  const make = (Name: string, Target: object) =>
+    refused(mine.send(new CreateScheduleCommand(asked({ Name, Target: { RoleArn, ...Target } as never }))));
+  const Arn = arnOf("mine-queue");
+  const denied = { name: expect.stringMatching(/^AccessDenied/), status: 403 };
+  expect(await make("mine-1", { Arn })).toBeUndefined();
+  expect(await make("theirs", { Arn })).toMatchObject(denied);
+  expect(await make("mine-2", { Arn: arnOf("secret") })).toMatchObject(denied);
+  expect(await make("mine-2", { Arn: "arn:aws:sqs:us-east-1:111122223333:mine-queue" })).toMatchObject(
+    denied,
+  );
+  expect(await make("mine-2", { Arn, DeadLetterConfig: { Arn: arnOf("secret") } })).toMatchObject(denied);
+  const universal = "arn:aws:scheduler:::aws-sdk:sqs:sendMessage";
+  const Input = JSON.stringify({ QueueUrl: `${gateway.url}/000000000000/secret`, MessageBody: "x" });
+  expect(await make("mine-2", { Arn: universal, Input })).toMatchObject(denied);
+  expect(await refused(client.send(new ListSchedulesCommand({})))).toMatchObject({ status: 403 });
+  mine.destroy();
 });

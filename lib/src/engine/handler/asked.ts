@@ -29,3 +29,12 @@ export function asStatement(asked: unknown, values: unknown, names: Names): Burs
     rows: { rowMode: config?.rowMode, types: config?.types },
   };
 }
+
+/**
+ * As the driver is to be asked itself: by no name, since it does not know what a burst that failed has left prepared
+ * under one.
+ */
+export function forDriver(asked: unknown): unknown {
+  const { name, submit } = (asked ?? {}) as { name?: unknown; submit?: unknown };
+  return name === undefined || submit !== undefined ? asked : { ...(asked as object), name: undefined };
+}

@@ -8,7 +8,7 @@ import type { Database } from "../../pg/database.ts";
 import { isAborted, isConnectionLost, isStalePlan } from "../../pg/faults.ts";
 import { inSchema } from "../../pg/join.ts";
 import type { Lease, Line } from "../../pg/lease.ts";
-import { asStatement, textOf } from "./asked.ts";
+import { asStatement, forDriver, textOf } from "./asked.ts";
 import { beginning, committing, forgetLimits } from "./begin.ts";
 import { handlerErrors, type HandlerTx } from "./contract.ts";
 import { inspect } from "./control.ts";
@@ -129,7 +129,7 @@ export function openTransaction(options: TransactionOptions): HandlerTransaction
     refuse(text); // its attempt may have ended while it waited, and the connection may be another's
     if (text !== undefined) forgetLimits(on.client, [{ text }]);
     if (asked) return resultOf(await burst(on.client, [asked]), asked.text);
-    return (await on.client.query(given as never, values as never)) as unknown as QueryResult;
+    return (await on.client.query(forDriver(given) as never, values as never)) as unknown as QueryResult;
   }
 
   function release(broken: boolean): void {

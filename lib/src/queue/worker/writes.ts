@@ -5,8 +5,8 @@
 import type { PoolClient } from "pg";
 import { coalescer } from "../../core/coalesce.ts";
 import type { Statement } from "../../pg/contract.ts";
-import { runBurst, type BurstStatement } from "../../pg/burst.ts";
-import { pinPlanner, type Database } from "../../pg/database.ts";
+import { burst, runBurst, type BurstStatement } from "../../pg/burst.ts";
+import { pinPlanner, statement, type Database } from "../../pg/database.ts";
 import { dropClient, inOneWrite } from "../../pg/wire.ts";
 import { isConnectionLost, isTransient } from "../../pg/faults.ts";
 import type { CommandKey } from "../store/command.ts";
@@ -45,6 +45,17 @@ const isLockTimeout = (cause: unknown): boolean => hasCode(cause, "55P03");
 const failedBefore = () => new Error("the shared transaction had failed before its commit");
 const longestOf = (jobs: readonly WriteJob[]): number => Math.max(...jobs.map((job) => job.timeoutMs));
 
+const savepoint = statement("savepoint job");
+const releaseSavepoint = statement("release savepoint job");
+
+/** What a failure means, where it was our own statement that failed. */
+function endingOf(cause: unknown, place: "record" | "acknowledgement" | undefined): WriteEnding {
+  if (place === "record" && isLockTimeout(cause)) return { kind: "busy" };
+  if (place === "record" && isRaised(cause)) return { kind: "duplicate" };
+  if (place === "acknowledgement" && isRaised(cause)) return { kind: "lost" };
+  return { kind: "failed", cause };
+}
+
 /** What the statements of one job came to; absent where they succeeded. */
 interface Sent {
   readonly ending?: WriteEnding;
@@ -62,6 +73,14 @@ export function makeWriter(database: Database, endings: Endings) {
 
   const named = ({ text, values }: Write): BurstStatement => ({
     name: database.names.of(text),
+    text,
+    values,
+    rows: undefined,
+  });
+
+  /** As it comes where something has failed: what a session keeps under its name may be what fails. */
+  const nameless = ({ text, values }: Write): BurstStatement => ({
+    name: undefined,
     text,
     values,
     rows: undefined,
@@ -106,35 +125,24 @@ export function makeWriter(database: Database, endings: Endings) {
     }
   }
 
-  const run = (client: PoolClient, { statement, values }: Bound) =>
-    client.query({ values: values as unknown[], ...database.prepare(statement) });
-
-  /** Sends all that the job needs, without waiting in between. */
-  async function send(client: PoolClient, job: WriteJob): Promise<Sent> {
-    const { claim, fifo, command, writes } = job;
-    const savepoint = client.query("savepoint job");
-    const recorded = command ? run(client, commandRecord(command)) : savepoint;
-    // Before the handler's statements: where the fence is lost, they fail with it, unrun.
-    const acknowledged = run(client, endings.one(claim));
-    const rest: Promise<unknown>[] = writes.map(({ text, values }) =>
-      client.query(text, values as unknown[]),
-    );
-    if (fifo) rest.push(...endings.after([claim]).map((bound) => run(client, bound)));
-    rest.push(client.query("release savepoint job"));
-    const [first, record, ack, ...others] = await Promise.allSettled([
-      savepoint,
-      recorded,
-      acknowledged,
-      ...rest,
+  /** Sends all that the job needs in one round trip. */
+  async function send(client: PoolClient, { claim, fifo, command, writes }: WriteJob): Promise<Sent> {
+    const record = command ? [prepared(commandRecord(command))] : [];
+    const { failure } = await burst(client, [
+      database.bind(savepoint),
+      ...record,
+      // Before the handler's statements: where the fence is lost, they fail with it, unrun.
+      prepared(endings.one(claim)),
+      ...writes.map(nameless),
+      ...(fifo ? endings.after([claim]).map(prepared) : []),
+      database.bind(releaseSavepoint),
     ]);
-    const failed = [first, record, ack, ...others].find((result) => result.status === "rejected");
-    if (!failed) return {};
-    if (isSkipped(failed.reason)) return { skipped: true };
-    if (isConnectionLost(failed.reason)) throw failed.reason;
-    if (failed === record && isLockTimeout(failed.reason)) return { ending: { kind: "busy" } };
-    if (!isRaised(failed.reason)) return { ending: { kind: "failed", cause: failed.reason } };
-    if (failed === record) return { ending: { kind: "duplicate" } };
-    return { ending: failed === ack ? { kind: "lost" } : { kind: "failed", cause: failed.reason } };
+    if (!failure) return {};
+    const { at, cause } = failure;
+    if (isSkipped(cause)) return { skipped: true };
+    if (isConnectionLost(cause)) throw cause;
+    const place = at === 1 + record.length ? "acknowledgement" : at === record.length ? "record" : undefined;
+    return { ending: endingOf(cause, place) };
   }
 
   /** Runs the jobs in the open transaction; after a failed one its savepoint is undone and the rest is sent again. */
@@ -161,6 +169,7 @@ export function makeWriter(database: Database, endings: Endings) {
     const bundled = jobs.map((job) => job.claim).filter((claim) => claim.bundled);
     if (bundled.length > 0) await loosenClaims(database, bundled);
     return onClient(async (client) => {
+      for (const { writes } of jobs) forgetLimits(client, writes);
       const begun = client.query(beginText(longestOf(jobs)));
       const [endings] = await Promise.all([runJobs(client, jobs), begun]);
       const { command } = await client.query("commit");

@@ -4,13 +4,39 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The simulation waits more than it works, and takes the longest: begun first, it runs beside all the others. */
+/** What takes longest, longest first: begun before all others, so that no file is still running long after them. */
+const longest = [
+  "sim/simulation",
+  "apps/console/src/journeys/pages",
+  "apps/console/src/journeys/acts",
+  "lib/src/workflow/start",
+  "sim/shared-postgres",
+  "lib/src/service/service",
+  "lib/src/pg/embedded/surroundings",
+  "apps/cli/src/cli",
+  "lib/src/pg/embedded/attach",
+  "apps/cli/src/ledger",
+  "aws/src/conformance/sqs",
+  "apps/cli/src/approval",
+  "sim/idle",
+  "apps/gateway/src/asl-conformance",
+  "examples/demonstration/src/demonstration",
+  "lib/src/measure/takeover",
+  "lib/src/workflow/approval/approval",
+  "apps/gateway/src/map-runs",
+  "apps/gateway/src/conformance",
+  "sim/cases/cases",
+  "docs/learn/workflows",
+].map((name) => at(`${name}.test.ts`));
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // eslint-disable-next-line unicorn/no-array-sort -- not an array's
     const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) => moduleId.endsWith("sim/simulation.test.ts");
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    return [
+      ...longest.flatMap((path) => sorted.filter(({ moduleId }) => moduleId === path)),
+      ...sorted.filter(({ moduleId }) => !longest.includes(moduleId)),
+    ];
   }
 }
 
@@ -34,7 +60,8 @@ export default defineConfig({
     hookTimeout: process.env.CI ? 240_000 : 60_000,
     // What is looked for until it holds; a second, as it is by default, is nothing on such a machine.
     expect: { poll: { timeout: 30_000 } },
-    maxWorkers: 2,
+    // One more than the processors that a small machine has: most of a test's life is waiting.
+    maxWorkers: 3,
     // Worlds of the simulation that live at a time; each has some thirty connections.
     maxConcurrency: 4,
     // A machine that others use stalls now and then; what fails twice is a fault.

@@ -1,5 +1,6 @@
-// `npm test`: format, lint, types, then every test. Closes with one line that counts them: 'N passed, N failed'.
-import { spawnSync } from "node:child_process";
+// `npm test`: every test, and beside them format, lint and types. Closes with one line that counts them: 'N passed, N failed'.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,36 +11,46 @@ const tool = (...path) => join(root, "node_modules", ...path);
 const scratch = mkdtempSync(join(tmpdir(), "tuntas-report-"));
 const report = join(scratch, "report.json");
 
-const run = (script, ...args) =>
-  spawnSync(process.execPath, [script, ...args], { cwd: root, stdio: "inherit" }).status === 0;
+/** Runs a tool to its end; answers whether it liked what it saw, and what it said where that is kept for later. */
+async function run([script, ...args], stdio) {
+  const child = spawn(process.execPath, [script, ...args], { cwd: root, stdio });
+  const said = [];
+  for (const output of [child.stdout, child.stderr]) output?.on("data", (chunk) => said.push(chunk));
+  const [status] = await once(child, "close");
+  return { passed: status === 0, said: Buffer.concat(said).toString() };
+}
 
-const checks = [
-  ["format", () => run(tool("prettier", "bin", "prettier.cjs"), "--check", "--log-level=warn", ".")],
-  ["lint", () => run(tool("oxlint", "bin", "oxlint"), "--quiet")],
-  ["types", () => run(tool("typescript", "bin", "tsc"), "-p", "tsconfig.tests.json")],
-  ["types of the pages", () => run(tool("typescript", "bin", "tsc"), "-p", "apps/console/src/web")],
-];
+const checks = {
+  format: [tool("prettier", "bin", "prettier.cjs"), "--check", "--log-level=warn", "."],
+  lint: [tool("oxlint", "bin", "oxlint"), "--quiet"],
+  types: [tool("typescript", "bin", "tsc"), "-p", "tsconfig.tests.json"],
+  "types of the pages": [tool("typescript", "bin", "tsc"), "-p", "apps/console/src/web"],
+};
 
-const results = checks.map(([name, check]) => {
-  const passed = check();
-  console.log(`${passed ? "✓" : "✗"} ${name}`);
-  return passed;
-});
+async function runChecks() {
+  const results = [];
+  for (const [name, command] of Object.entries(checks))
+    results.push({ name, ...(await run(command, ["ignore", "pipe", "pipe"])) });
+  return results;
+}
 
 const vitest = [
+  tool("vitest", "vitest.mjs"),
   "run",
   ...process.argv.slice(2),
   "--reporter=default",
   "--reporter=json",
   `--outputFile.json=${report}`,
 ];
-const testsPassed = run(tool("vitest", "vitest.mjs"), ...vitest);
+// Tests wait more than they work, so the checks cost next to nothing beside them.
+const [results, { passed: testsPassed }] = await Promise.all([runChecks(), run(vitest, "inherit")]);
+for (const { name, passed, said } of results) console.log(`${said}${passed ? "✓" : "✗"} ${name}`);
 const counted = existsSync(report)
   ? JSON.parse(readFileSync(report, "utf8"))
   : { numPassedTests: 0, numFailedTests: 1, numPendingTests: 0 };
 rmSync(scratch, { recursive: true, force: true });
 
-const failedChecks = results.filter((passed) => !passed).length;
+const failedChecks = results.filter(({ passed }) => !passed).length;
 const passed = counted.numPassedTests + results.length - failedChecks;
 // A test file that could not be loaded has no tests to count, and is a failure all the same.
 const failed = counted.numFailedTests + failedChecks || (testsPassed ? 0 : 1);

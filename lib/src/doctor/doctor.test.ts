@@ -64,12 +64,22 @@ const look = (databaseUrl: string | undefined, more = {}) =>
 const find = async (databaseUrl: string | undefined, check: string, more = {}) =>
   (await look(databaseUrl, more)).find((finding) => finding.check === check);
 
-test("finds nothing wrong in an empty database, and leaves it empty", async () => {
-  const url = await freshDatabase();
-  const findings = await look(url);
+test("finds nothing wrong in an empty database of the embedded server, and leaves it empty", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "tuntas-doctor-"));
+  const findings = await look(undefined, { dataDir });
   expect(findings.filter((finding) => finding.status !== "ok")).toEqual([]);
   expect(findings.find((finding) => finding.check === "schema")!.text).toContain("not there yet");
-  expect((await find(url, "schema"))!.text).toContain("not there yet");
+  expect((await find(undefined, "schema", { dataDir }))!.text).toContain("not there yet");
+  rmSync(dataDir, { recursive: true });
+});
+
+test("warns where a crash may lose what was confirmed", async () => {
+  const url = await freshDatabase();
+  await admin.query(`alter database ${databases.at(-1)} set synchronous_commit = off`);
+  expect(await find(url, "durability")).toMatchObject({
+    status: "warning",
+    text: expect.stringContaining("synchronous_commit off"),
+  });
 });
 
 test("names a database that does not answer, and one that does not store UTF-8", async () => {

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import pg from "pg";
 import { expect, test } from "vitest";
 import { isConnectionLost, isTransient, toCoded } from "./faults.ts";
 
@@ -32,4 +35,23 @@ test("a unique violation and an error of anybody else's are not", () => {
     expect(isTransient(cause)).toBe(false);
     expect(toCoded(cause)).toBe(cause);
   }
+});
+
+test("a server that takes a connection and never answers is not reachable, for a client and for a pool", async () => {
+  const silent = createServer((socket) => socket.resume()).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const config = {
+    host: "127.0.0.1",
+    port: (silent.address() as AddressInfo).port,
+    connectionTimeoutMillis: 50,
+  };
+  const pool = new pg.Pool(config);
+  for (const connect of [() => new pg.Client(config).connect(), () => pool.connect()]) {
+    const cause: unknown = await connect().catch((error: unknown) => error);
+    expect(cause).toBeInstanceOf(Error);
+    expect(isConnectionLost(cause)).toBe(true);
+    expect(toCoded(cause)).toMatchObject({ code: "TUNTAS_DATABASE_UNREACHABLE" });
+  }
+  await pool.end();
+  await new Promise((resolve) => silent.close(resolve));
 });

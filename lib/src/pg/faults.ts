@@ -22,15 +22,17 @@ const lostConnection = new Set([
   "57P03",
 ]);
 
+/** What the driver says without a code. */
+const lostMessage =
+  /Connection terminated|^timeout expired$|timeout exceeded when trying to connect|Client has encountered a connection error|connection timeout|not queryable/i;
+
 /** The connection is gone or was never there, so whether a COMMIT under way took place is not known. */
 export function isConnectionLost(cause: unknown): boolean {
   const code = sqlState(cause);
   if (lostConnection.has(code) || code.startsWith("08")) return true;
   const error = driverError(cause);
   const message = error instanceof Error ? error.message : "";
-  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|connection timeout|not queryable/i.test(
-    message,
-  );
+  return lostMessage.test(message);
 }
 
 /** The session is in a transaction that has failed, in which nothing runs before it is rolled back. */

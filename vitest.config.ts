@@ -59,7 +59,7 @@ export default defineConfig({
     testTimeout: process.env.CI ? 240_000 : 60_000,
     hookTimeout: process.env.CI ? 240_000 : 60_000,
     // What is looked for until it holds; a second, as it is by default, is nothing on such a machine.
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: process.env.CI ? 200_000 : 50_000 } },
     // One more than the processors that a small machine has: most of a test's life is waiting.
     maxWorkers: 3,
     // Worlds of the simulation that live at a time; each has some thirty connections.

@@ -64,7 +64,7 @@ test("the README's example runs: the message that it sends is handled, and its r
   const shipped = async () =>
     (await database.query("select order_id from shipment").catch(() => ({ rows: [] }))).rows;
   try {
-    await expect.poll(shipped, { timeout: 50_000 }).toEqual([{ order_id: "ord_1" }]);
+    await expect.poll(shipped).toEqual([{ order_id: "ord_1" }]);
   } finally {
     child.kill("SIGKILL");
     await database.end();

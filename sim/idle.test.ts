@@ -73,42 +73,34 @@ test("a process that also watches over all others sends hardly more, from its fi
   await withQuiet({ worked }, look, true);
 });
 
-test(
-  "where every notification is lost, workers, long polls and the outbox find their work by the heartbeat alone",
-  { timeout: 30_000 },
-  async () => {
-    const { work, worked, done } = declare("unheard");
-    wire.notifications = "lost";
-    await withQuiet({ worked }, async (platform) => {
-      const scope = { account: "000000000000", region: "us-east-1" };
-      const { queue: polled } = await platform.queues.catalog.create(scope, "polled", {});
-      const { queue: found } = await kit.platform.queues.catalog.create(scope, "polled", {});
-      const received = platform.queues.receiver.receive(polled, {
-        countMax: 1,
-        waitMs: 20_000,
-        visibilitySeconds: null,
-      });
-      await pause(1500);
-      await kit.platform.queues.sender.send(found, { messageId: randomUUID(), body: "polled" }, "test");
-      expect(await received).toMatchObject([{ body: "polled" }]);
-
-      const byQueue = done("sent");
-      const record = (await kit.platform.queues.catalog.find(scope, work.name))!;
-      await kit.platform.queues.sender.send(
-        record,
-        { messageId: randomUUID(), body: '{"id":"sent"}' },
-        "test",
-      );
-      await byQueue;
-
-      const byOutbox = done("announced");
-      const target = { kind: "queue", name: work.name };
-      await kit.platform.database.transaction((tx) => add(tx, { target, payload: '{"id":"announced"}' }));
-      await byOutbox;
+test("where every notification is lost, workers, long polls and the outbox find their work by the heartbeat alone", async () => {
+  const { work, worked, done } = declare("unheard");
+  wire.notifications = "lost";
+  await withQuiet({ worked }, async (platform) => {
+    const scope = { account: "000000000000", region: "us-east-1" };
+    const { queue: polled } = await platform.queues.catalog.create(scope, "polled", {});
+    const { queue: found } = await kit.platform.queues.catalog.create(scope, "polled", {});
+    const received = platform.queues.receiver.receive(polled, {
+      countMax: 1,
+      waitMs: 20_000,
+      visibilitySeconds: null,
     });
-    wire.notifications = "pass";
-  },
-);
+    await pause(1500);
+    await kit.platform.queues.sender.send(found, { messageId: randomUUID(), body: "polled" }, "test");
+    expect(await received).toMatchObject([{ body: "polled" }]);
+
+    const byQueue = done("sent");
+    const record = (await kit.platform.queues.catalog.find(scope, work.name))!;
+    await kit.platform.queues.sender.send(record, { messageId: randomUUID(), body: '{"id":"sent"}' }, "test");
+    await byQueue;
+
+    const byOutbox = done("announced");
+    const target = { kind: "queue", name: work.name };
+    await kit.platform.database.transaction((tx) => add(tx, { target, payload: '{"id":"announced"}' }));
+    await byOutbox;
+  });
+  wire.notifications = "pass";
+});
 
 test("a beat that fails each time rests between its tries", async () => {
   await withQuiet({ worked: declare("failing").worked }, async () => {

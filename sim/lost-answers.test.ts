@@ -23,7 +23,7 @@ afterAll(async () => {
   await wire[Symbol.asyncDispose]();
 });
 
-const patient = { timeout: 40_000, interval: 50 };
+const patient = { interval: 50 };
 const claim = /delete from \S+\.ready where ctid/;
 const claimInGroups = /claim_fifo/;
 const cap = /from \S+\.queue where id = \$1 for update/;

@@ -7,8 +7,6 @@ import { openWire, type Wire } from "./fault/proxy.ts";
 import { Node } from "./process.ts";
 import { scope } from "./world.ts";
 
-const patient = { timeout: 50_000 };
-
 let kit: TestPlatform;
 let wire: Wire;
 beforeAll(async () => {
@@ -27,12 +25,12 @@ test("a process that is followed while it works ends itself, and not the one tha
   const work = await catalog.get(scope, "work");
   // Its end takes as long as this attempt, so that the next life has begun before.
   await node.queues.work.send({ id: randomUUID(), mode: "hang" });
-  await expect.poll(() => catalog.countInFlight(work, 1), patient).toBe(1);
+  await expect.poll(() => catalog.countInFlight(work, 1)).toBe(1);
   node.renew();
   await node.ended();
   await node.queues.followUp.send({ id: randomUUID() });
   await node.end();
-  await expect.poll(() => wire.serverPorts(), patient).toEqual([]);
+  await expect.poll(() => wire.serverPorts()).toEqual([]);
 });
 
 test("a process that is turned away for want of connections is told so, and begins when there are some", async () => {

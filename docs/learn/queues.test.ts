@@ -34,7 +34,7 @@ const left = () =>
     "select ((select count(*) from tuntas.ready) + (select count(*) from tuntas.in_flight) + (select count(*) from tuntas.delayed))::int as n",
   );
 const dead = async () => JSON.parse(await lesson.shell("npx tuntas dlq list --json || true"));
-const soon = { timeout: 60_000, interval: 100 };
+const soon = { interval: 100 };
 
 describe("docs/learn/queues.md", () => {
   test("it runs, survives a kill, refuses, parks and is put back", { timeout: 400_000 }, async () => {

@@ -30,7 +30,7 @@ afterAll(() => lesson.close());
 const statusOf = async (execution: string): Promise<string | undefined> =>
   (await client.query("select status from tuntas.execution where name = $1", [execution])).rows[0]?.status;
 const becomes = (execution: string, status: string) =>
-  expect.poll(() => statusOf(execution), { timeout: 60_000, interval: 100 }).toBe(status);
+  expect.poll(() => statusOf(execution), { interval: 100 }).toBe(status);
 const paid = async () =>
   (await client.query("select id, count(*)::int as times from refund group by id order by id")).rows;
 const once1 = (...ids: string[]) => ids.map((id) => ({ id, times: 1 }));
@@ -54,7 +54,7 @@ describe("docs/learn/workflows.md", () => {
       expect(await shell(starting!)).toContain("created: arn:");
       await shell(killed!);
       const isPaid = async () => (await paid().catch(() => [])).some(({ id }) => id === "killed");
-      await expect.poll(isPaid, { timeout: 60_000, interval: 20 }).toBe(true);
+      await expect.poll(isPaid, { interval: 20 }).toBe(true);
       developing.kill("SIGKILL");
       await once(developing, "exit");
       developing = await develop();
@@ -64,7 +64,7 @@ describe("docs/learn/workflows.md", () => {
 
       expect(await shell(large!)).toContain("large");
       const id = async () => (await client.query("select id from tuntas.approval")).rows[0]?.id as string;
-      await expect.poll(id, { timeout: 60_000 }).toBeDefined();
+      await expect.poll(id).toBeDefined();
       await shell(approving!.replace(" ID ", ` ${await id()} `));
       await becomes("large", "SUCCEEDED");
 

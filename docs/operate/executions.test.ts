@@ -51,14 +51,12 @@ test("docs/operate/executions.md", { timeout: 240_000 }, async () => {
     const running = await start(app({ refund }), { platform });
     await refund.start({}, { name: "broken" });
     await refund.start({ stuck: true }, { name: "stuck" });
-    await expect.poll(() => execution("broken"), { timeout: 30_000 }).toMatchObject({ status: "FAILED" });
+    await expect.poll(() => execution("broken")).toMatchObject({ status: "FAILED" });
     const shown = await shell(look!);
     for (const text of ["Refund", "broken", "stuck", "the mail server does not answer", "ExecutionFailed"])
       expect(shown).toContain(text);
     expect(await shell(redrive!)).toContain("reconcile first");
-    await expect
-      .poll(() => execution("broken"), { timeout: 30_000 })
-      .toMatchObject({ status: "FAILED", redrive_count: 1 });
+    await expect.poll(() => execution("broken")).toMatchObject({ status: "FAILED", redrive_count: 1 });
     await shell(stop!);
     expect(await execution("stuck")).toMatchObject({ status: "ABORTED", error: "Withdrawn" });
     await running.stop();

@@ -16,7 +16,7 @@ test("two sign, the requester cannot, and the payment is marked with the decisio
   try {
     await recipe.payment.start({ paymentId: "p1", requestedBy: "ana" }, { name: "p1" });
     const ben = { name: "ben", roles: ["treasurer"] };
-    await expect.poll(() => recipe.inboxOf(running.platform, ben), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => recipe.inboxOf(running.platform, ben)).toHaveLength(1);
     const [{ id }] = await recipe.inboxOf(running.platform, ben);
     const sign = (person: string) =>
       recipe.sign(running.platform, id, { name: person, roles: ["treasurer"] });
@@ -26,7 +26,7 @@ test("two sign, the requester cannot, and the payment is marked with the decisio
     expect(await sign("eve")).toMatchObject({ status: "decided" });
     expect((await client.query("select status from payments")).rows).toEqual([{ status: "approved" }]);
     const status = async () => (await client.query("select status from tuntas.execution")).rows[0].status;
-    await expect.poll(status, { timeout: 20_000 }).toBe("SUCCEEDED");
+    await expect.poll(status).toBe("SUCCEEDED");
   } finally {
     await running.stop();
   }

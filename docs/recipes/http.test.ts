@@ -54,10 +54,10 @@ test("A-13 A-14 docs/recipes/long-job.md: an id at once, then PENDING, RUNNING, 
   expect(await look()).toEqual({ reportId, status: "PENDING", location: null });
 
   const working = await start(application, { databaseUrl: kitchen.url });
-  await expect.poll(look, { timeout: 20_000 }).toMatchObject({ status: "RUNNING" });
+  await expect.poll(look).toMatchObject({ status: "RUNNING" });
   finish();
   await expect
-    .poll(look, { timeout: 20_000 })
+    .poll(look)
     .toEqual({ reportId, status: "READY", location: `s3://reports-bucket/reports/${reportId}.csv` });
   expect([...files]).toEqual([[`reports/${reportId}.csv`, "month,total\n2026-11,42\n"]]);
   const refused = await server.inject({

@@ -39,7 +39,7 @@ test("docs/recipes/calls.md: an endpoint carries tasks out, fails one, and is as
     await using running = await start(app({ mixed }), { databaseUrl: kitchen.url });
     await mixed.start({ id: "p1" }, { name: "mixed" });
     await expect
-      .poll(() => execution("mixed"), { timeout: 30_000 })
+      .poll(() => execution("mixed"))
       .toMatchObject({ status: "SUCCEEDED", output: '{"verdict":"p1 is fine"}' });
     void running;
   });
@@ -52,12 +52,10 @@ test("H-01 docs/recipes/callbacks.md: the webhook's change and the answer are on
   await using running = await start(application, { databaseUrl: kitchen.url });
   await parcel.start({ parcelId: "p1" }, { name: "parcel" });
   const status = async () => (await rows("select status from pickup"))[0]?.status;
-  await expect.poll(status, { timeout: 30_000 }).toBe("ORDERED");
+  await expect.poll(status).toBe("ORDERED");
   const answered = async () => pickedUp(running.platform, "p1", "ben").then(() => true);
-  await expect.poll(() => answered().catch(() => false), { timeout: 30_000 }).toBe(true);
-  await expect
-    .poll(() => execution("parcel"), { timeout: 30_000 })
-    .toMatchObject({ status: "SUCCEEDED", output: '{"by":"ben"}' });
+  await expect.poll(() => answered().catch(() => false)).toBe(true);
+  await expect.poll(() => execution("parcel")).toMatchObject({ status: "SUCCEEDED", output: '{"by":"ben"}' });
   await kitchen.client.query("update pickup set status = 'LOST'");
   await expect(pickedUp(running.platform, "p1", "eve")).rejects.toMatchObject({ code: "TUNTAS_ANSWER_LATE" });
   expect(await status()).toBe("LOST");
@@ -75,7 +73,7 @@ test("batch-02 docs/recipes/distributed-map.md: a bad row fails alone, and each 
     await using running = await start(application, { databaseUrl: kitchen.url });
     const { arn } = await bookings.start({ bucket: "in", key: "rows.csv" }, { name: "bookings" });
     await expect
-      .poll(() => execution("bookings"), { timeout: 60_000 })
+      .poll(() => execution("bookings"))
       .toMatchObject({ status: "SUCCEEDED", output: '{"booked":3}' });
     expect(await rows("select id, amount from booking order by id")).toEqual([
       { id: "a", amount: 1 },
@@ -107,7 +105,7 @@ describe("docs/recipes/backfill.md", () => {
     const { start, default: application, backfill, fromTheStart } = await kitchen.recipe("backfill");
     const go = async (name: string) => {
       await backfill.start(fromTheStart, { name });
-      await expect.poll(() => execution(name), { timeout: 30_000 }).toMatchObject({ status: "SUCCEEDED" });
+      await expect.poll(() => execution(name)).toMatchObject({ status: "SUCCEEDED" });
     };
     await fill("(1, 'epoch'), (2, 'epoch'), (3, 'epoch'), (4, 'epoch'), (5, 'epoch'), (6, 'now')");
     await using running = await start(application, { databaseUrl: kitchen.url });
@@ -163,9 +161,7 @@ describe("docs/recipes/builder.md", () => {
     });
     await using running = await start(app({ ordering }), { databaseUrl: kitchen.url });
     await ordering.start({ orderId: "o2", lines: [{ sku: "a", count: 101 }] }, { name: "stock" });
-    await expect
-      .poll(() => execution("stock"), { timeout: 30_000 })
-      .toMatchObject({ error: "OrderFailed", cause: "OutOfStock" });
+    await expect.poll(() => execution("stock")).toMatchObject({ error: "OrderFailed", cause: "OutOfStock" });
     void running;
   });
 });

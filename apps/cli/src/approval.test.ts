@@ -58,7 +58,7 @@ const as = (name: string, ...more: string[]) => ["--actor", name, "--role", "sup
 const because = ["--reason", "read it"];
 
 test("an approval is listed, shown, refused to the wrong, signed by two, and resumes its execution", async () => {
-  await expect.poll(() => platform.workflows.approvals.list(), { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => platform.workflows.approvals.list()).toHaveLength(1);
   const { document: rows } = await home.json(["approval", "list"]);
   expect(rows).toMatchObject([{ subject: "CASE-1", signaturesMissing: 2, evidence: { amount: 12 } }]);
   const id = rows[0].id as string;
@@ -88,7 +88,7 @@ test("an approval is listed, shown, refused to the wrong, signed by two, and res
 
 test("P-39 P-51 a failed execution shows its state, error, cause and history, is inspected, and redriven by the verdict that was seen, on the record", async () => {
   const status = async () => (await home.json(["workflow", "describe", "asking/one"])).document.status;
-  await expect.poll(status, { timeout: 30_000, interval: 500 }).toBe("FAILED");
+  await expect.poll(status, { interval: 500 }).toBe("FAILED");
   const described = await home.run(["workflow", "describe", "asking/one"]);
   expect(described.stdout).toMatch(/status\s+FAILED[^]*state\s+Act[^]*error\s+\w+[^]*cause\s+\S+/);
   const { document: history } = await home.json(["workflow", "history", "asking/one"]);
@@ -111,5 +111,5 @@ test("P-39 P-51 a failed execution shows its state, error, cause and history, is
   });
   isMended = true;
   expect((await home.run([...redrive, ...seen, "--reconciled"])).stdout).toContain("on the record as");
-  await expect.poll(status, { timeout: 30_000, interval: 500 }).toBe("SUCCEEDED");
+  await expect.poll(status, { interval: 500 }).toBe("SUCCEEDED");
 });

@@ -26,7 +26,7 @@ async function deadLetters(count: number): Promise<void> {
   for (let id = 0; id < count; id++) await orders.send({ id });
   const scope = { account: "000000000000", region: "us-east-1" };
   const groups = () => platform.queues.deadLetters.groups(scope, {});
-  await expect.poll(async () => (await groups())[0]?.count, { timeout: 30_000 }).toBe(count);
+  await expect.poll(async () => (await groups())[0]?.count).toBe(count);
   await running.stop();
   await platform.close();
 }
@@ -48,7 +48,7 @@ test("Q-16 an operation is previewed, asked for, approved by another, shown item
   expect((await home.run([...approve, "ada"])).stderr).toContain("TUNTAS_OPERATION_FOUR_EYES");
   expect((await home.run([...approve, "grace"])).status).toBe(0);
   const shown = async () => (await home.json(["operation", "show", id])).document;
-  await expect.poll(shown, { timeout: 30_000 }).toMatchObject({
+  await expect.poll(shown).toMatchObject({
     state: "completed",
     done: 2,
     decidedBy: "grace",

@@ -44,7 +44,7 @@ afterAll(async () => {
 function findProgram(candidates: readonly (readonly [string, ...string[]])[]): string | undefined {
   return candidates.find(([program, ...args]) => {
     try {
-      execFileSync(program, args, { stdio: "ignore", timeout: 30_000 });
+      execFileSync(program, args, { stdio: "ignore" });
       return true;
     } catch {
       return false;
@@ -111,7 +111,7 @@ test("sqs-consumer handles messages; one whose handler fails comes again", async
   consumer.on("error", () => undefined);
   consumer.on("processing_error", () => undefined);
   consumer.start();
-  await expect.poll(() => handled.toSorted(), { timeout: 20_000 }).toEqual(["fails once", "good"]);
+  await expect.poll(() => handled.toSorted()).toEqual(["fails once", "good"]);
   const stopped = once(consumer as unknown as NodeJS.EventEmitter, "stopped");
   consumer.stop({ abort: true });
   await stopped;

@@ -265,29 +265,25 @@ async function startProxy(databaseUrl: string) {
   };
 }
 
-test(
-  "while the database is away calls are told to come again, and afterwards nothing is missing",
-  { timeout: 60_000 },
-  async () => {
-    const proxy = await startProxy(gateway.kit.databaseUrl);
-    const far = await startTestGateway({ databaseUrl: proxy.url });
-    const QueueUrl = await far.createQueue("far");
-    expect((await far.call("SendMessage", { QueueUrl, MessageBody: "before" })).status).toBe(200);
-    proxy.cut();
-    const away = await far.call("SendMessage", { QueueUrl, MessageBody: "away" });
-    expect([away.status, shapeOf(away.json)]).toEqual([503, "ServiceUnavailable"]);
-    expect(away.headers.get("x-amzn-query-error")).toBe("ServiceUnavailable;Receiver");
-    expect(away.text).not.toMatch(/\n\s+at /);
-    expect((await far.http("/_tuntas/health")).status).toBe(503);
-    proxy.mend();
-    await expect.poll(async () => (await far.http("/_tuntas/health")).status, { timeout: 15_000 }).toBe(200);
-    const { json: body } = await far.call("ReceiveMessage", {
-      QueueUrl,
-      WaitTimeSeconds: 5,
-      MaxNumberOfMessages: 10,
-    });
-    expect(body.Messages).toMatchObject([{ Body: "before" }]);
-    await far[Symbol.asyncDispose]();
-    await proxy.close();
-  },
-);
+test("while the database is away calls are told to come again, and afterwards nothing is missing", async () => {
+  const proxy = await startProxy(gateway.kit.databaseUrl);
+  const far = await startTestGateway({ databaseUrl: proxy.url });
+  const QueueUrl = await far.createQueue("far");
+  expect((await far.call("SendMessage", { QueueUrl, MessageBody: "before" })).status).toBe(200);
+  proxy.cut();
+  const away = await far.call("SendMessage", { QueueUrl, MessageBody: "away" });
+  expect([away.status, shapeOf(away.json)]).toEqual([503, "ServiceUnavailable"]);
+  expect(away.headers.get("x-amzn-query-error")).toBe("ServiceUnavailable;Receiver");
+  expect(away.text).not.toMatch(/\n\s+at /);
+  expect((await far.http("/_tuntas/health")).status).toBe(503);
+  proxy.mend();
+  await expect.poll(async () => (await far.http("/_tuntas/health")).status).toBe(200);
+  const { json: body } = await far.call("ReceiveMessage", {
+    QueueUrl,
+    WaitTimeSeconds: 5,
+    MaxNumberOfMessages: 10,
+  });
+  expect(body.Messages).toMatchObject([{ Body: "before" }]);
+  await far[Symbol.asyncDispose]();
+  await proxy.close();
+});

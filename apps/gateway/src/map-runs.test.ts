@@ -50,7 +50,7 @@ async function startMap(items: readonly unknown[], { map = {}, childType = "STAN
   const input = JSON.stringify({ items });
   const { executionArn } = await call("StartExecution", { stateMachineArn, input });
   const runs = () => call("ListMapRuns", { executionArn });
-  await expect.poll(async () => (await runs()).mapRuns.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(async () => (await runs()).mapRuns.length).toBe(1);
   return { executionArn, mapRunArn: (await runs()).mapRuns[0].mapRunArn as string };
 }
 
@@ -74,7 +74,7 @@ const describeMap = (mapRunArn: string) => call("DescribeMapRun", { mapRunArn })
 
 const statusOf = async (executionArn: string) => (await call("DescribeExecution", { executionArn })).status;
 const hasEnded = (executionArn: string, status: string) =>
-  expect.poll(() => statusOf(executionArn), { timeout: 20_000 }).toBe(status);
+  expect.poll(() => statusOf(executionArn)).toBe(status);
 
 async function eventsOf(executionArn: string): Promise<any[]> {
   return (await call("GetExecutionHistory", { executionArn, maxResults: 1000 })).events;
@@ -138,9 +138,7 @@ describe("a map run that is changed while it runs", () => {
     const { executionArn, mapRunArn } = await startMap([1, 2], { map: { ToleratedFailureCount: 5 } });
     const [first] = [await nextTask(), await nextTask()];
     await fail(first!);
-    await expect
-      .poll(async () => (await describeMap(mapRunArn)).executionCounts.failed, { timeout: 5000 })
-      .toBe(1);
+    await expect.poll(async () => (await describeMap(mapRunArn)).executionCounts.failed).toBe(1);
     await call("UpdateMapRun", { mapRunArn, toleratedFailureCount: 0 });
     await hasEnded(executionArn, "FAILED");
     expect(await describeMap(mapRunArn)).toMatchObject({
@@ -266,7 +264,7 @@ test("a map run whose execution is stopped in another process stops its children
   const other = await gateway.kit.another();
   const execution = (await other.workflows.executions.find(executionArn))!;
   expect(await other.workflows.executions.stop(execution, {})).toBe(true);
-  await expect.poll(async () => (await describeMap(mapRunArn)).status, { timeout: 10_000 }).toBe("ABORTED");
+  await expect.poll(async () => (await describeMap(mapRunArn)).status).toBe("ABORTED");
   const { executionCounts } = await describeMap(mapRunArn);
   expect(executionCounts).toMatchObject({ aborted: 2, running: 0, pending: 1 });
 });
@@ -354,7 +352,7 @@ describe("a redrive of an execution whose map run failed", () => {
     await nextTask();
     await call("StopExecution", { executionArn });
     const child = (await call("ListExecutions", { mapRunArn })).executions[0].executionArn as string;
-    await expect.poll(() => statusOf(child), { timeout: 10_000 }).toBe("ABORTED");
+    await expect.poll(() => statusOf(child)).toBe("ABORTED");
     const before = await call("DescribeExecution", { executionArn: child });
     // Its history has no room for a redrive.
     const { schema, platform } = gateway.kit;
@@ -407,7 +405,7 @@ describe("a redrive of an execution whose map run failed", () => {
     };
     expect(await describeMap(mapRunArn)).toMatchObject(counts);
     await call("RedriveExecution", { executionArn });
-    await expect.poll(() => typesOf(executionArn), { timeout: 20_000 }).toContain("MapRunRedriven");
+    await expect.poll(() => typesOf(executionArn)).toContain("MapRunRedriven");
     await hasEnded(executionArn, "FAILED");
     expect(await describeMap(mapRunArn)).toMatchObject({ redriveCount: 1, ...counts });
   });

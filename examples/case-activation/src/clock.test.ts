@@ -49,9 +49,7 @@ test("H-16 a receipt that never comes expires the case after two weeks", async (
   await house.reaches(caseId, "NEEDS_APPROVAL");
   await house.decide(caseId, "approve");
   await expect
-    .poll(async () => (await house.query("select token_reference from cases.notice"))[0]?.token_reference, {
-      timeout: 20_000,
-    })
+    .poll(async () => (await house.query("select token_reference from cases.notice"))[0]?.token_reference)
     .toBeTruthy();
   await house.kit.advance(14 * dayMs + 1000);
   expect((await house.execution(caseId)).output).toMatchObject({ finalStatus: "EXPIRED" });
@@ -76,13 +74,10 @@ test("P-33 a check that comes after its execution went on changes nothing, and i
   await house.reaches(caseId, "NEEDS_APPROVAL");
   await house.query("alter table cases.duplicate_check drop constraint hang");
   await expect
-    .poll(
-      async () => {
-        await house.kit.advance(30_000);
-        return house.query("select code from tuntas.rejection");
-      },
-      { timeout: 20_000 },
-    )
+    .poll(async () => {
+      await house.kit.advance(30_000);
+      return house.query("select code from tuntas.rejection");
+    })
     .toEqual([{ code: "CHECK_LATE" }]);
   const { history } = await house.reaches(caseId, "NEEDS_APPROVAL");
   expect(history.map((each: any) => each.transition)).not.toContain("passDuplicateCheck");

@@ -30,9 +30,7 @@ interface Ended {
 /** Waits for the end, and tells which states it came through. */
 async function ended(arn: string): Promise<Ended> {
   const { executions } = house.kit.platform.workflows;
-  await expect
-    .poll(async () => (await executions.find(arn))!.status, { timeout: 30_000 })
-    .not.toBe("RUNNING");
+  await expect.poll(async () => (await executions.find(arn))!.status).not.toBe("RUNNING");
   const found = (await executions.find(arn))!;
   const history = (await executions.history(found)) as any[];
   const states = history.flatMap((event) => event.stateEnteredEventDetails?.name ?? []);
@@ -44,8 +42,7 @@ async function ended(arn: string): Promise<Ended> {
   };
 }
 
-const waits = async (table: string) =>
-  expect.poll(() => house.query(`select from ${table}`), { timeout: 20_000 }).toHaveLength(1);
+const waits = async (table: string) => expect.poll(() => house.query(`select from ${table}`)).toHaveLength(1);
 
 describe("the duplicate check (003 §8)", () => {
   const run = async () => (await duplicateCheckSeed.start({ caseId })).arn;

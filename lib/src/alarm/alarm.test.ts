@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => kit[Symbol.asyncDispose]());
 
 const by = { actor: "test", from: "command line" };
-const patient = { timeout: 20_000, interval: 50 };
+const patient = { interval: 50 };
 
 /** Lets a minute pass, looked at as often as in life. */
 async function minute(): Promise<void> {

@@ -79,7 +79,7 @@ test("V-02 V-07: the worker's figures are there, by the queue's name", async () 
           processes: valueOf(families, "tuntas_worker_processes", { queue: "scraped" }),
         };
       },
-      { timeout: 20_000, interval: 300 },
+      { interval: 300 },
     )
     .toEqual({ sent: 3, done: 2, poison: 1, waiting: 1, places: 7, processes: 1 });
   const histogram = (await scrape()).get("tuntas_worker_attempt_seconds")!;
@@ -140,7 +140,7 @@ test("V-05 V-14 V-29 executions by their end, attempts by state and error, retri
     };
   };
   await expect
-    .poll(figures, { timeout: 20_000, interval: 300 })
+    .poll(figures, { interval: 300 })
     .toEqual({ retried: 2, first: 2, second: 1, broken: 1, started: 2, succeeded: 1, failed: 1 });
   const text = await prometheus.render();
   expect(text).toMatch(/tuntas_workflow_attempt_seconds_count\{workflow="scraped-flow",state="First"\} 4/);

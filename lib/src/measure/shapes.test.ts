@@ -31,7 +31,7 @@ async function alarmOf(name: string, subject: string): Promise<string> {
   const found = async () =>
     (await alarms.history({ name, subject })).find(({ state }) => state === "ALARM")?.reason;
   await expect
-    .poll(() => minute().then(found), { timeout: 60_000, interval: 20, message: `${name}: ${subject}` })
+    .poll(() => minute().then(found), { interval: 20, message: `${name}: ${subject}` })
     .toBeDefined();
   return (await found())!;
 }

@@ -31,7 +31,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
   async (signal) => {
     await using kit = await testPlatform({ watches: false });
     const first = await watcher(kit);
-    const patient = { timeout: 20_000, interval: 100 };
+    const patient = { interval: 100 };
     await expect.poll(() => holderOf(kit), patient).toBe(first.id);
     const second = await watcher(kit);
     expect(await holderOf(kit)).toBe(first.id);
@@ -70,7 +70,7 @@ test("the alarms go on after the death of the process that evaluated them", asyn
   });
   await alarms.declare("test", [waits]);
   const first = await watcher(kit);
-  const patient = { timeout: 45_000, interval: 200 };
+  const patient = { interval: 200 };
   await expect.poll(() => holderOf(kit), patient).toBe(first.id);
   const second = await watcher(kit);
   first.child.kill("SIGKILL");

@@ -54,7 +54,7 @@ async function deadLetters(codes: readonly string[]): Promise<{ name: string; se
       (sum, { count: each }) => sum + each,
       0,
     );
-  await expect.poll(count, { timeout: 30_000 }).toBe(codes.length);
+  await expect.poll(count).toBe(codes.length);
   await running.stop();
   return { name, sent };
 }
@@ -187,7 +187,7 @@ test("paused it stands still, resumed it goes on where it was, aborted it stays 
     ...ada,
     perSecond: 10,
   });
-  await expect.poll(async () => (await done()).length, { timeout: 30_000 }).toBeGreaterThan(3);
+  await expect.poll(async () => (await done()).length).toBeGreaterThan(3);
   await platform.operations.say("pause", operation.id, grace);
   const paused = await done();
   await platform.operations.setRate(operation.id, null, grace);
@@ -282,7 +282,7 @@ async function occupy(): Promise<() => Promise<void>> {
   const started = await Promise.all([1, 2, 3, 4].map(() => platform.operations.start(slow)));
   const held = statement("select 1 from tuntas.operation where kind = $1 and owner_id is not null");
   const count = async () => (await platform.database.run(held, [kind.name])).length;
-  await expect.poll(count, { timeout: 30_000 }).toBe(4);
+  await expect.poll(count).toBe(4);
   return async () => {
     for (const { operation } of started) await platform.operations.say("abort", operation.id, ada);
   };
@@ -297,7 +297,7 @@ test("a process that is killed in the middle: another goes on, and each item is 
   const options = { kind: "replay", selection: { filter: { queue: name } }, ...ada, perSecond: 10 };
   const { operation } = await platform.operations.start(options);
   const done = async () => (await platform.operations.get(operation.id)).done;
-  await expect.poll(done, { timeout: 30_000 }).toBeGreaterThan(3);
+  await expect.poll(done).toBeGreaterThan(3);
 
   child.kill("SIGKILL");
   await free();

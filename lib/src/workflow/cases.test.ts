@@ -44,7 +44,7 @@ function signal(): { readonly promise: Promise<void>; readonly resolve: () => vo
 async function ended(arn: string): Promise<ExecutionRecord> {
   let found: ExecutionRecord | undefined;
   const status = async () => (found = await kit.platform.workflows.executions.find(arn))?.status;
-  await expect.poll(status, { timeout: 50_000, interval: 10 }).not.toBe("RUNNING");
+  await expect.poll(status, { interval: 10 }).not.toBe("RUNNING");
   return found!;
 }
 

@@ -32,5 +32,5 @@ test("P-01 a step after an answer that another process took is carried out here,
   const { activities, tokenOf } = elsewhere.workflows;
   await expect.poll(async () => (await activities.succeed(tokenOf(reference!), {})).status).toBe("accepted");
   const output = async () => (await kit.platform.workflows.executions.find(arn))!.output;
-  await expect.poll(output, { timeout: 15_000 }).toBe('"done"');
+  await expect.poll(output).toBe('"done"');
 });

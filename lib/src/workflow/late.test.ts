@@ -98,7 +98,7 @@ test("P-01 goes on at once with what fell due while no process ran, and dates it
     await using second = await start(app({ declared }), { platform: after });
     const entered = async () =>
       (await historyOf(after, arn)).filter(({ type }) => type === "WaitStateEntered").length;
-    await expect.poll(entered, { timeout: 10_000 }).toBe(2);
+    await expect.poll(entered).toBe(2);
     const events = await historyOf(after, arn);
     const lateBy = (type: string) => timeOf(events, type) - startedAtMs;
     for (const type of ["ActivityTimedOut", "WaitStateExited"]) {
@@ -111,7 +111,7 @@ test("P-01 goes on at once with what fell due while no process ran, and dates it
     expect((await find(second.platform, arn)).status).toBe("RUNNING");
     await moveClock(2 * hourMs + 61_000);
     await after.workflows.sweepDue();
-    await expect.poll(async () => (await find(after, arn)).status, { timeout: 10_000 }).toBe("SUCCEEDED");
+    await expect.poll(async () => (await find(after, arn)).status).toBe("SUCCEEDED");
     expect((await find(after, arn)).output).toBe('["noted","late"]');
   }));
 
@@ -128,12 +128,10 @@ test("counts from its decision where the transaction that began it commits late"
   });
   const entered = async () =>
     (await historyOf(running.platform, arn)).filter(({ type }) => type === "WaitStateEntered").length;
-  await expect.poll(entered, { timeout: 10_000 }).toBe(2);
+  await expect.poll(entered).toBe(2);
   const events = await historyOf(running.platform, arn);
   const beganMs = timeOf(events, "ExecutionStarted");
   expect(timeOf(events, "WaitStateExited") - beganMs).toBeGreaterThan(2 * hourMs - 1000);
   await kit.advance(61_000);
-  await expect
-    .poll(async () => (await find(kit.platform, arn)).status, { timeout: 10_000 })
-    .toBe("SUCCEEDED");
+  await expect.poll(async () => (await find(kit.platform, arn)).status).toBe("SUCCEEDED");
 });

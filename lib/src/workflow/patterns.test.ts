@@ -18,8 +18,7 @@ afterEach(async () => {
 });
 
 const find = async (arn: string) => (await kit.platform.workflows.executions.find(arn))!;
-const hasEnded = (arn: string) =>
-  expect.poll(async () => (await find(arn)).status, { timeout: 20_000 }).toBe("SUCCEEDED");
+const hasEnded = (arn: string) => expect.poll(async () => (await find(arn)).status).toBe("SUCCEEDED");
 const { parse } = JSON;
 const outputOf = async (arn: string) => parse((await find(arn)).output!);
 
@@ -76,11 +75,11 @@ test("P-08 P-09 a job is begun, waited for, or answers by itself: three timings,
     );
     return kit.platform.workflows.executions.list(machine!, {}, { limit: 10, offset: 0 });
   };
-  await expect.poll(jobs, { timeout: 20_000 }).toHaveLength(3);
+  await expect.poll(jobs).toHaveLength(3);
   await kit.advance(61_000);
   await hasEnded(second);
   expect(await outputOf(second)).toMatchObject({ Status: "SUCCEEDED", Output: { done: true } });
-  await expect.poll(() => tokens, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => tokens).toHaveLength(1);
   expect((await find(third)).status).toBe("RUNNING");
   await kit.platform.workflows.activities.succeed(tokens[0]!, { said: "by itself" });
   await hasEnded(third);
@@ -114,7 +113,7 @@ test("P-30 a loop asks every half a minute until there is an answer, and ends", 
     return history.filter(({ type }) => type === "WaitStateEntered");
   };
   for (let round = 1; round <= 3; round++) {
-    await expect.poll(waits, { timeout: 20_000 }).toHaveLength(round);
+    await expect.poll(waits).toHaveLength(round);
     await kit.advance(31_000);
   }
   await hasEnded(arn);

@@ -42,7 +42,7 @@ test("two thousand executions that wait for a person cost no statement and no ru
   };
   const idle = await statementsIn(6000);
   await Promise.all(Array.from({ length: count }, () => asking.start({})));
-  await expect.poll(submitted, { timeout: 60_000 }).toBe(count);
+  await expect.poll(submitted).toBe(count);
   const waiting = await statementsIn(6000);
   // What a process does anyway varies by a few; one statement in twenty executions would already be too many.
   expect(waiting).toBeLessThan(idle + count / 20);
@@ -94,11 +94,9 @@ test("P-13 where transactions wait for people, a pool of two is exhausted by two
     "select count(*)::int as count from tuntas.workflow_call where started and owner_id is null",
   );
   const { database } = running.platform;
-  await expect
-    .poll(async () => (await database.run(waiting))[0]!.count, { timeout: 20_000 })
-    .toBe(begun.length);
+  await expect.poll(async () => (await database.run(waiting))[0]!.count).toBe(begun.length);
   const open = `select count(*)::int as count from pg_stat_activity
     where state like 'idle in transaction%' and query like '%${kit.schema}%'`;
-  await expect.poll(async () => (await pool.query(open)).rows[0].count, { timeout: 10_000 }).toBe(0);
+  await expect.poll(async () => (await pool.query(open)).rows[0].count).toBe(0);
   await pool.end();
 }, 60_000);

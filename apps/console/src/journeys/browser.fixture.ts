@@ -1,8 +1,14 @@
 // The console of a shop, served as it is in earnest, and Debian's Chromium to look at it with.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe } from "vitest";
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from "vitest";
 import type { AuditRecord } from "tuntas/access";
 import { consolePages } from "tuntas/console";
 import { startGateway } from "tuntas/gateway";
@@ -22,6 +28,9 @@ export interface Served extends AsyncDisposable {
 }
 
 const stepMs = 40_000;
+
+/** What a page is waited for; a test, of many such waits, may take a little longer. */
+const patienceMs = 220_000;
 
 /** Ends one thing after another, and names the one that does not end. */
 async function step(name: string, ending: PromiseLike<void> | undefined): Promise<void> {
@@ -72,7 +81,7 @@ async function openBrowser(base: string): Promise<Visitor> {
       const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, ...options });
       const page = await context.newPage();
       // On a busy machine the console itself looks less often: its share of the database is bounded.
-      page.setDefaultTimeout(60_000);
+      page.setDefaultTimeout(patienceMs);
       const complaints: string[] = [];
       page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
       page.on("pageerror", (error) => complaints.push(String(error)));
@@ -95,16 +104,23 @@ export interface Journey {
 
 /** Serves a console and opens a browser for the tests in it; skipped where there is no browser. */
 export function journey(name: string, serve: () => Promise<Served>, tests: (journey: Journey) => void): void {
-  describe.skipIf(!hasBrowser)(name, { timeout: 120_000 }, () => {
+  describe.skipIf(!hasBrowser)(name, { timeout: patienceMs + 20_000 }, () => {
     let served: Served;
     let visitor: Visitor;
+    let kept: BrowserContext[];
     beforeAll(async () => {
       served = await serve();
       visitor = await openBrowser(served.url);
-    }, 120_000);
+    }, patienceMs);
     afterAll(async () => {
       await visitor?.[Symbol.asyncDispose]();
       await served?.[Symbol.asyncDispose]();
+    });
+    // A page that stays open goes on asking, and what many ask is asked less often.
+    beforeEach(() => void (kept = visitor.browser.contexts()));
+    afterEach(async () => {
+      const opened = visitor.browser.contexts().filter((context) => !kept.includes(context));
+      await Promise.all(opened.map((context) => context.close()));
     });
     tests({
       get url() {

@@ -32,6 +32,13 @@ async function violationsOf(page: Page): Promise<string[]> {
   );
 }
 
+/** Ages grow: whatever the test came across, as long as one ever reads. */
+const growOld = (page: Page) =>
+  page.evaluate(
+    `for (const age of document.querySelectorAll("td time[datetime^=PT], td .number, .figures dd"))
+      if (/^(just now|[\\d.]+ (ms|s|min|h|d)( \\d+ \\w+)?)$/.test(age.innerText)) age.textContent = "9 h 59 min";`,
+  );
+
 /** Heads, figures, states and buttons of which a part cannot be read. Names and texts may be long, and end in dots. */
 const cutOff = (page: Page) =>
   page.evaluate<string[]>(
@@ -60,6 +67,7 @@ journey("every page of the console in a browser", serveShop, (shop) => {
         await keep(page, `${name} ${colorScheme}`);
       }
       expect(await violationsOf(page)).toEqual([]);
+      await growOld(page);
       expect(await cutOff(page)).toEqual([]);
       expect(page.complaints).toEqual([]);
     });

@@ -77,15 +77,13 @@ journey("services in a browser", serve, (shop) => {
     await page.getByText("another takes its place").waitFor();
     await done(page);
     await page.getByRole("row", { name: new RegExp(`^${first!.id} .*a person stopped it`) }).waitFor();
-    await expect.poll(async () => (await storefront()).healthy, { timeout: 30_000 }).toBe(3);
+    await expect.poll(async () => (await storefront()).healthy).toBe(3);
     await page.goto(`${shop.url}/console/services/storefront?view=history`);
     await page.getByRole("button", { name: "Deploy anew revision 1" }).click();
     await confirm(page, "Deploy", "new certificates");
     await page.getByText("is under way").waitFor();
     await done(page);
-    await expect
-      .poll(async () => await storefront(), { timeout: 60_000 })
-      .toMatchObject({ revision: 3, deployment: "completed" });
+    await expect.poll(async () => await storefront()).toMatchObject({ revision: 3, deployment: "completed" });
     await page.goto(`${shop.url}/console/services/storefront?view=record`);
     await page.getByRole("row", { name: /local service\.deploy new certificates/ }).waitFor();
     await page
@@ -105,7 +103,7 @@ journey("services in a browser", serve, (shop) => {
     await stop.click();
     await page.getByText("None is to run").waitFor();
     await done(page);
-    await expect.poll(async () => (await storefront()).running, { timeout: 30_000 }).toBe(0);
+    await expect.poll(async () => (await storefront()).running).toBe(0);
     await page.goto(`${shop.url}/console/services/price-feed`);
     await page.getByRole("button", { name: "Roll back" }).click();
     await confirm(page, "Roll back", "14 was wrong");

@@ -108,5 +108,5 @@ test("R-15 an application declares it beside its workload, and has it run", asyn
   const { declared } = counted("declared");
   await using running = await start(app({ declared }), { platform: kit.platform });
   const ran = async () => (await listRegistered(running.platform.database))[0]?.lastRunAtMs;
-  await expect.poll(ran, { timeout: 20_000 }).toEqual(expect.any(Number));
+  await expect.poll(ran).toEqual(expect.any(Number));
 });

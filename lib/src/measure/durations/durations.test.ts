@@ -87,7 +87,7 @@ test("Q-20 a worker's attempts are measured, and written when its platform close
   });
   const running = await start(app({ of, work }), { platform: other });
   for (let n = 0; n < 5; n++) await of.send({ n });
-  await expect.poll(() => done, { timeout: 20_000 }).toBe(5);
+  await expect.poll(() => done).toBe(5);
   await running.stop();
   await other.close();
   const [measured] = await readDurations(kit.platform.database);
@@ -107,7 +107,7 @@ test("Q-20 the handlers of a workflow's tasks are measured by workflow and task"
   const running = await start(app({ looking }), { platform: other });
   const { arn } = await looking.start({});
   const find = () => other.workflows.executions.find(arn);
-  await expect.poll(async () => (await find())!.status, { timeout: 20_000 }).toBe("SUCCEEDED");
+  await expect.poll(async () => (await find())!.status).toBe("SUCCEEDED");
   await running.stop();
   await other.close();
   const [measured] = await readDurations(kit.platform.database);

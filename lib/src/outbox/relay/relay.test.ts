@@ -35,7 +35,7 @@ const adding = (name: string, payload: string, key?: string) =>
   );
 
 /** Looks until it holds; what the relay does has no other end to wait for here. */
-async function until(holds: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
+async function until(holds: () => boolean | Promise<boolean>, withinMs = 50_000): Promise<void> {
   for (const begun = performance.now(); !(await holds()); await sleep(10)) {
     if (performance.now() - begun > withinMs) throw new Error("it did not come to hold in time");
   }

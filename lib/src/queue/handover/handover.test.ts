@@ -37,7 +37,7 @@ afterAll(async () => {
   await wire[Symbol.asyncDispose]();
 });
 
-const patient = { timeout: 30_000, interval: 20 };
+const patient = { interval: 20 };
 
 const offered = async (queueId: number): Promise<string[]> =>
   (await ask(kit.platform, "select owner_id::text from tuntas.offer where queue_id = $1", [queueId])).map(

@@ -99,7 +99,7 @@ test("a full disk under the tables refuses sends with a coded error, and work go
 
   disk.clear();
   await of.send({ id: "after", text });
-  await expect.poll(() => handled.size, { timeout: 30_000 }).toBe(tried.accepted.length + 1);
+  await expect.poll(() => handled.size).toBe(tried.accepted.length + 1);
   expect([...handled.keys()].toSorted()).toEqual([...tried.accepted, "after"].toSorted());
   rmSync(join(dataDir, ".."), { recursive: true, force: true });
 });
@@ -126,7 +126,7 @@ test("a full disk under the write-ahead log stops the server; it is started agai
     "alter system set min_wal_size = '32MB'",
   );
   await first.detach();
-  await expect.poll(() => postmastersOf(dataDir).length, { timeout: 30_000 }).toBe(0);
+  await expect.poll(() => postmastersOf(dataDir).length).toBe(0);
   moveLog(dataDir, disk.folder);
 
   const { of, definition, handled } = counting();
@@ -143,17 +143,13 @@ test("a full disk under the write-ahead log stops the server; it is started agai
 
   disk.clear();
   await expect
-    .poll(
-      () =>
-        of.send({ id: "after", text }).then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 45_000 },
+    .poll(() =>
+      of.send({ id: "after", text }).then(
+        () => true,
+        () => false,
+      ),
     )
     .toBe(true);
-  await expect
-    .poll(() => [...tried.accepted, "after"].filter((id) => !handled.has(id)), { timeout: 45_000 })
-    .toEqual([]);
+  await expect.poll(() => [...tried.accepted, "after"].filter((id) => !handled.has(id))).toEqual([]);
   rmSync(join(dataDir, ".."), { recursive: true, force: true });
 }, 150_000);

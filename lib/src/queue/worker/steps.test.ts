@@ -105,9 +105,7 @@ test("W-07 the quarantine row and the end of the message are one: where the seco
   expect(await quarantined()).toEqual([]);
   expect(await platform.queues.catalog.count(it.record)).not.toEqual({ ready: 0, inFlight: 0, delayed: 0 });
   await ask(platform, `drop trigger refuse_once on tuntas.quarantine`);
-  await expect
-    .poll(async () => (await kit.advance(60_000), quarantined()), { timeout: 20_000 })
-    .toEqual([{ code: "BAD" }]);
+  await expect.poll(async () => (await kit.advance(60_000), quarantined())).toEqual([{ code: "BAD" }]);
   expect(await platform.queues.catalog.count(it.record)).toEqual({ ready: 0, inFlight: 0, delayed: 0 });
 });
 
@@ -147,7 +145,7 @@ test.each(classes)("W-10 Q-11 %s leads to its outcome", async (_, handle, outcom
     const counts = await Promise.all(tables.map(rows));
     return tables.filter((_table, index) => counts[index] === 1);
   };
-  await expect.poll(where, { timeout: 20_000 }).toEqual([place]);
+  await expect.poll(where).toEqual([place]);
 });
 
 test.each([
@@ -252,10 +250,10 @@ test("U-07 old and new workers side by side: the new takes both versions, and on
     await start(young.definition, { platform: next }),
   ];
   await Promise.all(Array.from({ length: 40 }, (_, n) => old.orders.send({ id: `o${n}`, version: 1 })));
-  await expect.poll(() => by.size, { timeout: 20_000 }).toBe(40);
+  await expect.poll(() => by.size).toBe(40);
   await running[0]!.stop();
   await young.orders.send({ id: "new", version: 2 });
-  await expect.poll(() => by.get("new"), { timeout: 20_000 }).toBe("N+1");
+  await expect.poll(() => by.get("new")).toBe("N+1");
   await running[1]!.stop();
 });
 
@@ -278,9 +276,7 @@ test("Q-24 U-06 a setting that is changed under load holds at once, the handler 
   const { deadLetterName } = it.record;
   await platform.queues.catalog.update(it.record, { deadLetterName, receivesMax: 2 });
   await load;
-  await expect
-    .poll(async () => (await kit.advance(2000), dead.seen.length), { timeout: 20_000 })
-    .toBeGreaterThan(0);
+  await expect.poll(async () => (await kit.advance(2000), dead.seen.length)).toBeGreaterThan(0);
   failing = false;
   await it.attempts.until(202);
   const doneOnes = it.attempts.seen.filter(({ outcome }) => outcome === "done");

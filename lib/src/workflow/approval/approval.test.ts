@@ -69,9 +69,7 @@ async function asked(given: Partial<Question> = {}, decided?: DecidedHook) {
 
 async function output(arn: string): Promise<unknown> {
   const { executions } = kit.platform.workflows;
-  await expect
-    .poll(async () => (await executions.find(arn))!.status, { timeout: 20_000 })
-    .not.toBe("RUNNING");
+  await expect.poll(async () => (await executions.find(arn))!.status).not.toBe("RUNNING");
   const { output: text, error } = (await executions.find(arn))!;
   return text === null ? error : JSON.parse(text);
 }

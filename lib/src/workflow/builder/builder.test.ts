@@ -214,14 +214,14 @@ test("it runs on PostgreSQL, with the handlers that it was built with", async ()
   const { approvals, executions } = running.platform.workflows;
   const { arn } = await declared.start({ orderId: "o1", lines: [{ sku: "a", count: 60 }] });
   const clerk = { name: "ann", roles: ["clerk"] };
-  await expect.poll(() => approvals.list({ for: clerk }), { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => approvals.list({ for: clerk })).toHaveLength(1);
   const [asked] = await approvals.list({ for: clerk });
   await approvals.decide(asked!.id, { by: clerk, decision: "approve", reason: "fine" });
   const state = async () => {
     await kit.advance(1000);
     return executions.find(arn);
   };
-  await expect.poll(state, { timeout: 20_000 }).toMatchObject({
+  await expect.poll(state).toMatchObject({
     status: "SUCCEEDED",
     output: '{"invoice":"for 60","parcels":6,"pieces":60}',
   });

@@ -49,9 +49,7 @@ test("P-01 P-14 P-43 killed at every point, each step takes effect once and the 
       // Whoever asked for the start and got no answer asks again.
       const { arn, status } = await declared.start({}, { name: `n${step}` });
       expect(["created", "duplicate"], point).toContain(status);
-      await expect
-        .poll(async () => (await executions.find(arn))!.status, { timeout: 20_000 })
-        .toBe("SUCCEEDED");
+      await expect.poll(async () => (await executions.find(arn))!.status).toBe("SUCCEEDED");
       const { output } = (await executions.find(arn))!;
       const effects = await query("select step from tuntas.effect where execution = $1", [`n${step}`]);
       expect(effects.map((row) => row.step).toSorted(), point).toEqual(["both", "handover", "transaction"]);

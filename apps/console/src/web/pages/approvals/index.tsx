@@ -54,7 +54,7 @@ const columns: readonly Column<ApprovalView>[] = [
   {
     key: "age",
     head: "Age",
-    width: "6rem",
+    width: "7rem",
     align: "right",
     wideOnly: true,
     cell: ({ ageMs }) => <Age ms={ageMs} />,

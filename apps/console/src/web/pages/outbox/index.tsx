@@ -87,12 +87,12 @@ const columns: readonly Column<OutboxItem>[] = [
   {
     key: "due",
     head: "Next try",
-    width: "6.75rem",
+    width: "7rem",
     align: "right",
     wideOnly: true,
     cell: ({ dueInMs }) => <Duration ms={dueInMs} />,
   },
-  { key: "age", head: "Age", width: "6.75rem", align: "right", cell: ({ ageMs }) => <Age ms={ageMs} /> },
+  { key: "age", head: "Age", width: "7rem", align: "right", cell: ({ ageMs }) => <Age ms={ageMs} /> },
 ];
 
 function OpenWriter({ ageMs }: { readonly ageMs: number | null }) {

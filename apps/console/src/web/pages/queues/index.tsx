@@ -28,7 +28,7 @@ const columns: readonly Column<QueueSurvey>[] = [
   {
     key: "age",
     head: "Oldest",
-    width: "6.25rem",
+    width: "7rem",
     align: "right",
     cell: (queue) => <Age ms={queue.oldestAgeMs} />,
   },

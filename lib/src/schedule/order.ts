@@ -1,15 +1,14 @@
 // An occurrence as an order to where its work goes; a declared schedule gives its window, an arranged one its text with
 // EventBridge's keywords filled in. And the dead letter of an order that could not be placed.
 import { createHash } from "node:crypto";
-import { isTuntasError, type TuntasError } from "../core/error.ts";
 import type { Order } from "../engine/destination.ts";
-import type { Tx } from "../pg/contract.ts";
 import { scheduleArn, targetArn } from "./place.ts";
 import { arrangedOf } from "./settings.ts";
 import { filledIn, inputOf, iso, keyOf, type Keywords } from "./state.ts";
 import type { Open, ScheduleRow } from "./store.ts";
 
-type Pending = Pick<Open, "dueMs" | "run" | "windowStartMs" | "tries">;
+/** An occurrence whose work is to be begun. */
+export type Pending = Pick<Open, "dueMs" | "run" | "windowStartMs" | "tries" | "triedAtMs">;
 
 /** The same for each try of one occurrence, and for no other, also not of a schedule that had the name before. */
 function executionIdOf({ name, createdAtMs }: ScheduleRow, { dueMs, run }: Pending): string {
@@ -75,21 +74,4 @@ export function deadLetterOf(row: ScheduleRow, of: Pending, failure: Failure): O
       TARGET_ARN: targetArn(target),
     },
   };
-}
-
-/** What the work came to, or the error that is its own fault: all that it wrote is undone, and the transaction goes on. */
-export async function tryIn<T>(
-  { client }: Tx,
-  work: () => Promise<T>,
-): Promise<{ readonly value: T } | { readonly error: TuntasError }> {
-  await client.query("savepoint begin_work");
-  try {
-    const value = await work();
-    await client.query("release savepoint begin_work");
-    return { value };
-  } catch (error) {
-    if (!isTuntasError(error) || error.retryable) throw error;
-    await client.query("rollback to savepoint begin_work");
-    return { error };
-  }
 }

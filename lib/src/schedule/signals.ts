@@ -13,7 +13,8 @@ export const scheduleSignals = signals({
     fields: { ...occurrence, reference: "what the work is known by", lateMs: "how long after it was due" },
   },
   "schedule.waiting": {
-    meaning: "An occurrence waits until the work of an earlier one has ended.",
+    meaning:
+      "An occurrence waits until the work of an earlier one has ended, or for a moment of its flexible window.",
     fields: occurrence,
   },
   "schedule.refused": {

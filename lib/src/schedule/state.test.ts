@@ -1,12 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { occurrencesMax, onTimeMs } from "./contract.ts";
+import { defaultRetry, occurrencesMax, onTimeMs } from "./contract.ts";
 import {
   clockworkOf,
   decide,
   dueInstants,
+  filledIn,
   keyOf,
   leftOutBefore,
+  retry,
   windowStartOf,
   type Rules,
 } from "./state.ts";
@@ -157,4 +159,67 @@ test("cron-01: the local time that the clocks left out is known with the occurre
 test("the key of an occurrence can name an execution", () => {
   expect(keyOf("nightly-report", at("2026-11-30T02:00:00Z"), 0)).toBe("nightly-report-20261130T020000Z");
   expect(keyOf("n".repeat(48), at("2026-11-30T02:00:00Z"), 12).length).toBeLessThanOrEqual(80);
+});
+
+test("work that cannot be begun is tried ever later, by EventBridge's policy for about a day, and never after its end", () => {
+  for (const random of [0, 0.5, 1]) {
+    let [nowMs, tries] = [0, 0];
+    const waits: number[] = [];
+    for (;;) {
+      const next = retry({ tries: ++tries, firstTryMs: 0, nowMs, policy: defaultRetry, random });
+      if ("exhausted" in next) break;
+      waits.push(next.againAtMs - nowMs);
+      nowMs = next.againAtMs;
+    }
+    expect(waits.slice(0, 9)).toEqual(waits.slice(0, 9).toSorted((a, b) => a - b));
+    expect(waits[0]).toBeLessThanOrEqual(1000);
+    expect(nowMs).toBeGreaterThan(14 * hourMs);
+    expect(nowMs).toBeLessThanOrEqual(24 * hourMs);
+  }
+  const bounds = { firstTryMs: 0, random: 1, policy: { retriesMax: 2, retryWithinMs: 60_000 } };
+  expect(retry({ ...bounds, tries: 3, nowMs: 5000 })).toEqual({ exhausted: "MaximumRetryAttempts" });
+  expect(retry({ ...bounds, tries: 1, nowMs: 60_000 })).toEqual({ exhausted: "MaximumEventAgeInSeconds" });
+  expect(retry({ ...bounds, tries: 2, nowMs: 59_000 })).toEqual({ againAtMs: 60_000 });
+});
+
+test("nothing is due before the start or after the end, both included; a one-time schedule knows neither", () => {
+  const [startsMs, endsMs] = [at("2025-06-01T10:00:00Z"), at("2025-06-01T10:02:00Z")];
+  const bounded = { timeZone: "UTC", anchorMs: startsMs, startsMs, endsMs };
+  for (const expression of ["* * * * *", "rate(1 minute)"]) {
+    const { recurrence } = clockworkOf({ ...bounded, expression });
+    expect(recurrence.next(0)).toBe(startsMs);
+    expect(recurrence.next(endsMs - 1)).toBe(endsMs);
+    expect(recurrence.next(endsMs)).toBeUndefined();
+    expect(recurrence.previous(endsMs + hourMs)).toBe(endsMs);
+    expect(recurrence.previous(startsMs)).toBeUndefined();
+  }
+  const { recurrence } = clockworkOf({ ...bounded, expression: "at(2025-06-02T00:00:00)" });
+  expect(recurrence.next(endsMs)).toBe(at("2025-06-02T00:00:00Z"));
+});
+
+test("EventBridge's keywords are filled in wherever they stand, and nothing else is", () => {
+  const keywords = {
+    "schedule-arn": "$&",
+    "scheduled-time": "T",
+    "execution-id": "E",
+    "attempt-number": "1",
+  };
+  const text =
+    "<aws.scheduler.schedule-arn> <aws.scheduler.scheduled-time><aws.scheduler.scheduled-time> <aws.scheduler.x> <T>";
+  expect(filledIn(text, keywords)).toBe("$& TT <aws.scheduler.x> <T>");
+});
+
+test("within its flexible window an occurrence begins later, one that is late anyway at once", () => {
+  const flexible = {
+    due: [0],
+    windowStartMs: -1,
+    rules: rules({ flexibleMs: 60_000 }),
+    underway: { running: undefined, waiting: 0 },
+  };
+  expect(decide({ ...flexible, nowMs: 10, random: () => 0.5 })).toMatchObject([
+    { state: "waiting", beginAtMs: 30_000 },
+  ]);
+  expect(decide({ ...flexible, nowMs: 10, random: () => 0 })).toMatchObject([
+    { state: "started", beginAtMs: null },
+  ]);
 });

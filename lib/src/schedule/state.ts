@@ -156,8 +156,8 @@ export function decide(options: {
   });
 }
 
-/** With EventBridge's defaults the last of 185 tries is about a day after the first. */
-const retryBackoff: Backoff = { baseMs: 1000, maxMs: 8 * 60_000 };
+/** So that EventBridge's 185 tries take about its day. */
+const retryBackoff: Backoff = { baseMs: 1000, maxMs: 10 * 60_000 };
 
 /** What becomes of work that could not be begun: tried again, or given up for one of the policy's bounds. */
 export type Retry =

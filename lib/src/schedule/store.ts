@@ -265,12 +265,17 @@ export const nextRunOf = async (tx: Tx, name: string, dueMs: number): Promise<nu
   (await tx.run<{ run: number }>(nextRun, [name, dueMs]))[0]!.run;
 
 const start = statement(
-  `update tuntas.occurrence set state = 'started', reference = $4, started_at = coalesce(started_at, tuntas.now()), begin_at = null
+  `update tuntas.occurrence set state = 'started', target_kind = $4, target_name = $5, reference = $6,
+     started_at = coalesce(started_at, tuntas.now()), begin_at = null
    where schedule = $1 and due = ${at("$2")} and run = $3`,
 );
 
-export const startOccurrence = (tx: Tx, name: string, { dueMs, run }: Instant, reference: string) =>
-  tx.run(start, [name, dueMs, run, reference]);
+/** Its work goes where the schedule says by now, which may have been changed while the occurrence waited. */
+export const startOccurrence = (
+  tx: Tx,
+  { name, targetKind, targetName }: Pick<ScheduleRow, "name" | "targetKind" | "targetName">,
+  { dueMs, run, reference }: Instant & { readonly reference: string },
+) => tx.run(start, [name, dueMs, run, targetKind, targetName, reference]);
 
 const delay = statement(
   `update tuntas.occurrence set state = 'waiting', started_at = null, begin_at = ${at("$4")}, reason = $5, tries = tries + 1,

@@ -2,11 +2,11 @@
 // one transaction that holds the schedule's row, with the messages and executions in it, so that whatever dies in between
 // leaves everything as it was, and of two processes that come at once the second finds nothing to do.
 import type { Fate } from "../engine/destination.ts";
-import type { TuntasError } from "../core/error.ts";
+import { isTuntasError, type TuntasError } from "../core/error.ts";
 import type { Sql, Tx } from "../pg/contract.ts";
 import { audit } from "./change.ts";
 import type { Occurrence } from "./contract.ts";
-import { deadLetterOf, orderOf, tryIn } from "./order.ts";
+import { deadLetterOf, orderOf, type Pending } from "./order.ts";
 import { scheduleSignals, type ScheduleSignal } from "./signals.ts";
 import type { Clockwork, Decision } from "./state.ts";
 import { clockworkOf, decide, dueInstants, leftOutBefore, retry } from "./state.ts";
@@ -27,9 +27,6 @@ export interface Held {
   readonly clockwork: Clockwork;
   readonly tell: (name: ScheduleSignal, fields: Readonly<Record<string, unknown>>) => void;
 }
-
-/** An occurrence whose work is to be begun. */
-export type Pending = Instant & Pick<Open, "windowStartMs" | "tries" | "triedAtMs">;
 
 export type Turns = ReturnType<typeof makeTurns>;
 
@@ -54,42 +51,36 @@ export function makeTurns(database: Sql, destinations: Destinations) {
   }
 
   /** Begins the work of the occurrence; what cannot be begun is tried again by the schedule's policy, then given up. */
-  async function begin({ tx, row, tell }: Held, of: Pending): Promise<Occurrence["state"]> {
+  async function begin(held: Held, of: Pending): Promise<Occurrence["state"]> {
+    const { tx, row, tell } = held;
     const order = orderOf(row, of);
     const begun = await tryIn(tx, () => destinations(order.target.kind).begin(tx, order));
-    if ("error" in begun) return refuse({ tx, row, tell }, of, begun.error);
-    await store.startOccurrence(tx, row.name, of, begun.value);
-    tell("schedule.started", {
-      ...factsOf(row.name, of),
-      reference: begun.value,
-      lateMs: row.nowMs - of.dueMs,
-    });
+    if ("error" in begun) return refuse(held, of, begun.error);
+    const { value: reference } = begun;
+    await store.startOccurrence(tx, row, { ...of, reference });
+    tell("schedule.started", { ...factsOf(row.name, of), reference, lateMs: row.nowMs - of.dueMs });
     return "started";
   }
 
   async function refuse(
-    { tx, row, tell }: Pick<Held, "tx" | "row" | "tell">,
+    { tx, row, tell }: Held,
     of: Pending,
     { code, message }: TuntasError,
   ): Promise<"waiting" | "failed"> {
     const [tries, firstTryMs] = [of.tries + 1, of.triedAtMs ?? row.nowMs];
     const next = retry({ tries, firstTryMs, nowMs: row.nowMs, policy: row, random: Math.random() });
-    const reason = `${code}: ${message}`;
+    const why = `${code}: ${message}`;
     if ("againAtMs" in next) {
-      await store.delayOccurrence(tx, row.name, of, { beginAtMs: next.againAtMs, reason });
+      await store.delayOccurrence(tx, row.name, of, { beginAtMs: next.againAtMs, reason: why });
       const inMs = Math.round(next.againAtMs - row.nowMs);
-      tell("schedule.refused", { ...factsOf(row.name, of), reason, tries, inMs });
+      tell("schedule.refused", { ...factsOf(row.name, of), reason: why, tries, inMs });
       return "waiting";
     }
     const letter = deadLetterOf(row, of, { code, message, exhausted: next.exhausted });
     const sent = letter && (await tryIn(tx, () => destinations("queue").begin(tx, letter)));
-    const lost = sent && "error" in sent ? `; its dead letter too: ${sent.error.message}` : "";
-    await store.giveUpOccurrence(tx, row.name, of, reason + lost);
-    tell("schedule.failed", {
-      ...factsOf(row.name, of),
-      reason: reason + lost,
-      durationMs: row.nowMs - firstTryMs,
-    });
+    const reason = sent && "error" in sent ? `${why}; its dead letter too: ${sent.error.message}` : why;
+    await store.giveUpOccurrence(tx, row.name, of, reason);
+    tell("schedule.failed", { ...factsOf(row.name, of), reason, durationMs: row.nowMs - firstTryMs });
     return "failed";
   }
 
@@ -195,6 +186,23 @@ export function makeTurns(database: Sql, destinations: Destinations) {
     });
 
   return { holding, settle, beginWaiting, begin, turn };
+}
+
+/** What the work came to, or the error that is its own fault: all that it wrote is undone, and the transaction goes on. */
+async function tryIn<T>(
+  { client }: Tx,
+  work: () => Promise<T>,
+): Promise<{ readonly value: T } | { readonly error: TuntasError }> {
+  await client.query("savepoint begin_work");
+  try {
+    const value = await work();
+    await client.query("release savepoint begin_work");
+    return { value };
+  } catch (error) {
+    if (!isTuntasError(error) || error.retryable) throw error;
+    await client.query("rollback to savepoint begin_work");
+    return { error };
+  }
 }
 
 /** More became due than are looked at one by one: one row stands for them. */

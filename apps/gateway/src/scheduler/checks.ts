@@ -1,6 +1,8 @@
 // What the service's model says of each member: its length or range, its pattern, its values. All that is wrong is said at
 // once, as AWS does. Source: the service's model and the API reference.
 import { isStorable } from "tuntas/queue";
+import type { Asker } from "tuntas/schedule";
+import type { Call } from "../wire.ts";
 import { invalid } from "./errors.ts";
 
 interface Rule {
@@ -101,6 +103,12 @@ export function checkInput(input: Given, required: readonly string[]): void {
     if (typeof value === "string" && !isStorable(value))
       throw invalid(`The value at '${spelled(path)}' has a character that no text can hold.`);
 }
+
+/** Who asks, and what makes the request the same request. */
+export const askerOf = (
+  { scope }: Call,
+  { ClientToken }: { readonly ClientToken?: string | undefined },
+): Asker => ({ by: scope.account, token: ClientToken });
 
 /** Times travel as seconds. */
 export const seconds = (ms: number): number => Math.round(ms) / 1000;

@@ -1,5 +1,6 @@
 // EventBridge Scheduler's errors, in its own words. Source: API reference, and the service's model for the statuses.
 import { isTuntasError } from "tuntas";
+import type { Arrangement } from "tuntas/schedule";
 import type { ErrorKind } from "../wire.ts";
 import { WireError } from "../wire.ts";
 
@@ -33,15 +34,16 @@ export const tokenTaken = (): WireError =>
     "The ClientToken was used before, for another request. Use a new one for a new request.",
   );
 
-/** What the room says of an expression or a zone, in this service's words. */
-export function expressionFault(cause: unknown, expression: string, zone: string): unknown {
-  if (!isTuntasError(cause)) return cause;
-  if (cause.code === "TUNTAS_TIME_ZONE_INVALID")
-    return invalid(`Invalid Schedule Expression Timezone ${zone}.`);
-  return /^TUNTAS_(CRON_|LOCAL_TIME_)/.test(cause.code)
-    ? invalid(`Invalid Schedule Expression ${expression}. ${cause.message}`)
-    : cause;
-}
+/** Says in this service's words what the room has against an expression or a zone. */
+export const expressionFault =
+  ({ expression, timeZone }: Pick<Arrangement, "expression" | "timeZone">) =>
+  (cause: unknown): never => {
+    if (isTuntasError(cause, "TUNTAS_TIME_ZONE_INVALID"))
+      throw invalid(`Invalid Schedule Expression Timezone ${timeZone}.`);
+    if (isTuntasError(cause) && /^TUNTAS_(CRON_|LOCAL_TIME_)/.test(cause.code))
+      throw invalid(`Invalid Schedule Expression ${expression}. ${cause.message}`);
+    throw cause;
+  };
 
 export const toWireError = (cause: unknown): WireError | undefined =>
   cause instanceof WireError ? cause : undefined;

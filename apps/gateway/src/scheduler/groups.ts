@@ -3,7 +3,7 @@ import { defaultGroup, type Group, groupArn } from "tuntas/schedule";
 import type { Scope } from "tuntas/queue";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
-import { checkInput, cut, readToken, seconds, sizeOf } from "./checks.ts";
+import { askerOf, checkInput, cut, readToken, seconds, sizeOf } from "./checks.ts";
 import { invalid, schedulerError, tokenTaken } from "./errors.ts";
 import type { shapes } from "./shapes.ts";
 
@@ -27,9 +27,9 @@ function checkCount(tags: Readonly<Record<string, string>>): Readonly<Record<str
 
 export async function createScheduleGroup({ schedules }: Rooms, call: Call, input: Input<"createGroup">) {
   checkInput(input, ["Name"]);
-  const { Name: name = "", ClientToken: token, Tags } = input;
-  const asker = { by: call.scope.account, token };
-  const status = await schedules.groups.create({ ...call.scope, name }, checkCount(tagRecord(Tags)), asker);
+  const { Name: name = "", Tags } = input;
+  const [place, tags] = [{ ...call.scope, name }, checkCount(tagRecord(Tags))];
+  const status = await schedules.groups.create(place, tags, askerOf(call, input));
   if (status === "exists")
     throw schedulerError("ConflictException", `Schedule group ${name} already exists.`);
   if (status === "conflict") throw tokenTaken();
@@ -38,9 +38,9 @@ export async function createScheduleGroup({ schedules }: Rooms, call: Call, inpu
 
 export async function deleteScheduleGroup({ schedules }: Rooms, call: Call, input: Input<"deleteGroup">) {
   checkInput(input, ["Name"]);
-  const { Name: name = "", ClientToken: token } = input;
+  const { Name: name = "" } = input;
   if (name === defaultGroup) throw invalid("The default schedule group cannot be deleted.");
-  const status = await schedules.groups.remove({ ...call.scope, name }, { by: call.scope.account, token });
+  const status = await schedules.groups.remove({ ...call.scope, name }, askerOf(call, input));
   if (status === "missing") throw groupMissing(name);
   if (status === "conflict") throw tokenTaken();
   return {};

@@ -1,9 +1,16 @@
 // Schedules over the wire: a request as an arrangement of the schedule room, and what stands there in the words of AWS.
-import { type Arranged, type Arrangement, defaultGroup, defaultRetry, type Place } from "tuntas/schedule";
-import { scheduleArn, targetArn } from "tuntas/schedule";
+import {
+  type Arranged,
+  type Arrangement,
+  defaultGroup,
+  defaultRetry,
+  type Place,
+  scheduleArn,
+  targetArn,
+} from "tuntas/schedule";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
-import { checkInput, cut, readToken, seconds, sizeOf } from "./checks.ts";
+import { askerOf, checkInput, cut, readToken, seconds, sizeOf } from "./checks.ts";
 import { expressionFault, invalid, schedulerError, tokenTaken } from "./errors.ts";
 import { groupMissing } from "./groups.ts";
 import type { shapes } from "./shapes.ts";
@@ -18,11 +25,6 @@ const placeOf = (
 
 const missing = ({ name }: Place) =>
   schedulerError("ResourceNotFoundException", `Schedule ${name} does not exist.`);
-
-export const askerOf = ({ scope }: Call, { ClientToken }: { ClientToken?: string | undefined }) => ({
-  by: scope.account,
-  token: ClientToken,
-});
 
 /** In ms; 0 where work begins as soon as it is due. */
 function windowOf({ Mode, MaximumWindowInMinutes }: NonNullable<Input<"schedule">["FlexibleTimeWindow"]>) {
@@ -79,12 +81,9 @@ function arrangementOf(call: Call, input: Input<"schedule">): Arrangement {
 
 export async function createSchedule({ schedules }: Rooms, call: Call, input: Input<"schedule">) {
   const arrangement = arrangementOf(call, input);
-  const { place, expression, timeZone } = arrangement;
-  const status = await schedules.arrangements
-    .create(arrangement, askerOf(call, input))
-    .catch((cause: unknown) => {
-      throw expressionFault(cause, expression, timeZone);
-    });
+  const { place } = arrangement;
+  const asking = schedules.arrangements.create(arrangement, askerOf(call, input));
+  const status = await asking.catch(expressionFault(arrangement));
   if (status === "exists")
     throw schedulerError("ConflictException", `Schedule ${place.name} already exists.`);
   if (status === "group missing") throw groupMissing(place.group);
@@ -96,12 +95,9 @@ export async function createSchedule({ schedules }: Rooms, call: Call, input: In
 
 export async function updateSchedule({ schedules }: Rooms, call: Call, input: Input<"schedule">) {
   const arrangement = arrangementOf(call, input);
-  const { place, expression, timeZone } = arrangement;
-  const status = await schedules.arrangements
-    .change(arrangement, askerOf(call, input))
-    .catch((cause: unknown) => {
-      throw expressionFault(cause, expression, timeZone);
-    });
+  const { place } = arrangement;
+  const asking = schedules.arrangements.change(arrangement, askerOf(call, input));
+  const status = await asking.catch(expressionFault(arrangement));
   if (status === "missing") throw missing(place);
   if (status === "declared")
     throw schedulerError(

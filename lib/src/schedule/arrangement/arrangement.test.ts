@@ -130,6 +130,16 @@ test("what is too old to be tried is given up, and a dead letter that cannot be 
   );
 });
 
+test("once its target is put right, what waits goes there", async () => {
+  const [of, queue] = [await arrange("nowhere", { expression: "rate(1 day)" }), await newQueue()];
+  const right = { ...of, target: { kind: "queue", name: queue } };
+  expect(await schedules.arrangements.change(right, asker)).toBe("changed");
+  await kit.advance(10 * minute);
+  await expect.poll(() => statesOf(of)).toEqual(["started"]);
+  expect((await schedules.occurrences(nameOf(of.place)))[0]!.target).toEqual(right.target);
+  expect(await bodiesOf(queue)).toHaveLength(1);
+});
+
 test("within a flexible window work begins at some time after it is due, also while the schedule is paused", async () => {
   const queue = await newQueue();
   const of = await arrange(queue, { expression: "rate(1 day)", flexibleMs: day });

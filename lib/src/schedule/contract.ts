@@ -96,6 +96,8 @@ export interface ScheduleReport {
   /** How many run, and how many wait for their turn. */
   readonly running: number;
   readonly waiting: number;
+  /** The latest occurrence; null before the first. */
+  readonly last: Pick<Occurrence, "dueMs" | "run" | "state" | "reason"> | null;
 }
 
 /** How often, and for how long, work that could not be begun is tried again. */

@@ -341,7 +341,9 @@ const reports = statement(
      s.overlap, s.catch_up as "catchUp", s.owner, s.runbook, ${ms("s.next_due")} as "nextDueMs", ${ms("s.expected_by")} as "expectedByMs",
      coalesce(s.expected_by < tuntas.now(), false) as overdue, ${ms("s.last_success_at")} as "lastSuccessAtMs",
      ${ms("s.paused_at")} as "pausedAtMs", s.paused_by as "pausedBy", s.paused_reason as "pausedReason",
-     coalesce(o.running, 0)::int as running, coalesce(o.waiting, 0)::int as waiting
+     coalesce(o.running, 0)::int as running, coalesce(o.waiting, 0)::int as waiting, (
+       select json_build_object('dueMs', ${ms("l.due")}, 'run', l.run, 'state', l.state, 'reason', l.reason)
+       from tuntas.occurrence l where l.schedule = s.name order by l.due desc, l.run desc limit 1) as last
    from tuntas.schedule s left join (
      select schedule, count(*) filter (where state = 'started') as running, count(*) filter (where state = 'waiting') as waiting
      from tuntas.occurrence where ended_at is null group by schedule) o on o.schedule = s.name

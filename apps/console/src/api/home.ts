@@ -11,6 +11,7 @@ export type DecisionKind =
   | "operation"
   | "outbox"
   | "queue"
+  | "schedule"
   | "service"
   | "undeclared";
 

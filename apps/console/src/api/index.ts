@@ -10,6 +10,7 @@ import type { PanelReads } from "./panels.ts";
 import type { QueueActs, QueueReads } from "./queues.ts";
 import type { RecordReads } from "./record.ts";
 import type { SafetyActs, SafetyReads } from "./safety.ts";
+import type { ScheduleActs, ScheduleReads } from "./schedules.ts";
 import type { SeriesReads } from "./series.ts";
 import type { ServiceActs, ServiceReads } from "./services.ts";
 import type { TryActs, TryReads } from "./tries.ts";
@@ -25,6 +26,7 @@ export type * from "./panels.ts";
 export type * from "./queues.ts";
 export type * from "./record.ts";
 export type * from "./safety.ts";
+export type * from "./schedules.ts";
 export type * from "./series.ts";
 export type * from "./services.ts";
 export type * from "./session.ts";
@@ -41,6 +43,7 @@ export interface Reads
     DeadLetterReads,
     SafetyReads,
     RecordReads,
+    ScheduleReads,
     SeriesReads,
     ServiceReads,
     TryReads,
@@ -56,6 +59,7 @@ export interface Acts
     QueueActs,
     DeadLetterActs,
     SafetyActs,
+    ScheduleActs,
     ServiceActs,
     TryActs,
     WorkflowActs {}

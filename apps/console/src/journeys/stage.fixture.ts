@@ -10,6 +10,7 @@ import { z } from "zod";
 import { openApi } from "./api.fixture.ts";
 import { recall } from "./history.fixture.ts";
 import { refundApproval, refunds } from "./refunds.fixture.ts";
+import { openSchedules } from "./schedules.fixture.ts";
 import { openServices } from "./services.fixture.ts";
 import { fulfil } from "./workflows.fixture.ts";
 
@@ -175,7 +176,11 @@ export interface Shop extends AsyncDisposable {
 /** Opens the shop on the platform, and has its day happen. */
 export async function openShop(platform: Platform): Promise<Shop> {
   const running = await start(shop, { platform, drain: "100ms" });
-  const [fulfilment, services] = await Promise.all([fulfil(platform), openServices(platform)]);
+  const [fulfilment, schedules, services] = await Promise.all([
+    fulfil(platform),
+    openSchedules(platform),
+    openServices(platform),
+  ]);
   const api = await openApi(running, (placed) => stockUpdate.send(placed));
   const { catalog } = platform.queues;
   await catalog.create(defaultScope, "legacy-import", {});
@@ -210,7 +215,12 @@ export async function openShop(platform: Platform): Promise<Shop> {
     apis: { "Shop API": api.url },
     async [Symbol.asyncDispose]() {
       await api.close();
-      await Promise.all([running.stop(), fulfilment.stop(), services[Symbol.asyncDispose]()]);
+      await Promise.all([
+        running.stop(),
+        fulfilment.stop(),
+        schedules[Symbol.asyncDispose](),
+        services[Symbol.asyncDispose](),
+      ]);
     },
   };
 }

@@ -103,6 +103,17 @@ export const pagesOfShop: readonly Place[] = [
       await page.getByLabel("Answer").getByText("ACCEPTED").waitFor();
     },
   },
+  { name: "schedules", address: "/schedules", shows: "nightly-statements" },
+  { name: "schedule", address: "/schedules/nightly-statements", shows: "Last success" },
+  {
+    name: "occurrence",
+    address: "/schedules/nightly-statements",
+    shows: "Last success",
+    async act(page) {
+      await page.getByRole("row", { name: /not balanced/ }).click();
+      await page.getByText("Run its window again").waitFor();
+    },
+  },
   { name: "services", address: "/services", shows: "price-feed" },
   {
     name: "service",

@@ -15,6 +15,7 @@ export type ConsolePlatform = Pick<
   | "log"
   | "operations"
   | "queues"
+  | "schedules"
   | "series"
   | "services"
   | "targets"

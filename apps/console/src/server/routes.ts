@@ -14,6 +14,7 @@ import { panelReads } from "./rooms/panels.ts";
 import { queueActs, queueReads } from "./rooms/queues.ts";
 import { recordReads } from "./rooms/record.ts";
 import { safetyActs, safetyReads } from "./rooms/safety.ts";
+import { scheduleActs, scheduleReads } from "./rooms/schedules.ts";
 import { seriesReads } from "./rooms/series.ts";
 import { serviceActs, serviceReads } from "./rooms/services.ts";
 import { tryActs, tryReads } from "./rooms/tries.ts";
@@ -39,6 +40,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...deadLetterReads(needs),
     ...safetyReads(needs),
     ...recordReads(needs),
+    ...scheduleReads(needs),
     ...seriesReads(needs),
     ...serviceReads(needs),
     ...answerReads(needs),
@@ -53,6 +55,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...queueActs(needs),
     ...deadLetterActs(needs),
     ...safetyActs(needs),
+    ...scheduleActs(needs),
     ...serviceActs(needs),
     ...alarmActs(needs),
     ...approvalActs(needs),

@@ -20,6 +20,7 @@ export const scheduleList: Command = {
         WHEN: (each) => each.expression,
         ZONE: (each) => each.timeZone,
         NEXT: nextText,
+        LAST: ({ last }) => last && `${instant(last.dueMs)} ${last.state}`,
         RUNNING: (each) => each.running,
         WAITING: (each) => each.waiting,
         SUCCEEDED: (each) => instant(each.lastSuccessAtMs),

@@ -11,6 +11,7 @@ import { discrepancies, effects } from "../decisions/effects.ts";
 import { operations } from "../decisions/operations.ts";
 import { outbox } from "../decisions/outbox.ts";
 import { queues, undeclared } from "../decisions/queues.ts";
+import { schedules } from "../decisions/schedules.ts";
 import { services } from "../decisions/services.ts";
 import type { Needs, ReadsOf } from "../needs.ts";
 
@@ -22,6 +23,7 @@ const looks: readonly Look[] = [
   outbox,
   deadLetters,
   executions,
+  schedules,
   services,
   queues,
   discrepancies,

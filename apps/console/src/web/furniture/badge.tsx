@@ -11,13 +11,18 @@ const shapes: Readonly<Record<Tone, ReactNode>> = {
   idle: <circle cx="5" cy="5" r="3" fill="none" stroke="currentColor" strokeWidth="1.6" />,
 };
 
+/** The shape of a tone alone, beside a word. */
+export const Mark = ({ tone }: { readonly tone: Tone }) => (
+  <svg viewBox="0 0 10 10" aria-hidden="true" focusable="false">
+    {shapes[tone]}
+  </svg>
+);
+
 /** A state in a word, with a shape and a colour. */
 export function Badge({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
   return (
     <span className="badge" data-tone={tone}>
-      <svg viewBox="0 0 10 10" aria-hidden="true" focusable="false">
-        {shapes[tone]}
-      </svg>
+      <Mark tone={tone} />
       {children}
     </span>
   );

@@ -51,6 +51,14 @@ export const navigation: readonly NavigationEntry[] = [
     view: lazy(() => import("./workflows/index.tsx")),
   },
   {
+    path: "/schedules",
+    title: "Schedules",
+    group: "Work",
+    icon: "schedule",
+    key: "c",
+    view: lazy(() => import("./schedules/index.tsx")),
+  },
+  {
     path: "/services",
     title: "Services",
     group: "Work",
@@ -135,6 +143,7 @@ export const navigation: readonly NavigationEntry[] = [
 /** What one gets to from another page. */
 const further: readonly PageEntry[] = [
   { path: "/queues/:name", title: "Queue", view: lazy(() => import("./queues/queue.tsx")) },
+  { path: "/schedules/:name", title: "Schedule", view: lazy(() => import("./schedules/schedule.tsx")) },
   { path: "/services/:name", title: "Service", view: lazy(() => import("./services/service.tsx")) },
   {
     path: "/workflows/run/:arn",

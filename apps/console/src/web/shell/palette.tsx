@@ -1,4 +1,4 @@
-// Everything by its name: pages, queues, services, a message by its id.
+// Everything by its name: pages, queues, schedules, services, a message by its id.
 import { useState, type KeyboardEvent } from "react";
 import { useLocation } from "wouter";
 import { useRead } from "../api/hooks.ts";
@@ -15,24 +15,27 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function useChoices(search: string): readonly Choice[] {
   const queues = useRead("queues", { search: search.trim() }, { everyMs: false });
+  const schedules = useRead("schedules", {}, { everyMs: false });
   const services = useRead("services", {}, { everyMs: false });
   const needle = search.trim().toLowerCase();
   const byPage = navigation
     .filter(({ title }) => title.toLowerCase().includes(needle))
     .map(({ title, path, group }) => ({ text: title, where: group || "Page", href: path }));
-  const byQueue = (queues.data?.value.items ?? []).slice(0, 20).map(({ name }) => ({
-    text: name,
-    where: "Queue",
-    href: `/queues/${encodeURIComponent(name)}`,
-  }));
-  const byService = (services.data?.value ?? [])
-    .filter(({ name }) => name.toLowerCase().includes(needle))
-    .slice(0, 20)
-    .map(({ name }) => ({ text: name, where: "Service", href: `/services/${encodeURIComponent(name)}` }));
+  const named = (all: readonly { readonly name: string }[] | undefined, where: string, path: string) =>
+    (all ?? [])
+      .filter(({ name }) => name.toLowerCase().includes(needle))
+      .slice(0, 20)
+      .map(({ name }) => ({ text: name, where, href: `${path}/${encodeURIComponent(name)}` }));
   const byId = uuid.test(needle)
     ? [{ text: needle, where: "Message", href: `/queues?message=${needle}` }]
     : [];
-  return [...byId, ...byPage, ...byQueue, ...byService];
+  return [
+    ...byId,
+    ...byPage,
+    ...named(queues.data?.value.items, "Queue", "/queues"),
+    ...named(schedules.data?.value, "Schedule", "/schedules"),
+    ...named(services.data?.value, "Service", "/services"),
+  ];
 }
 
 export function Palette({ onClose }: { readonly onClose: () => void }) {
@@ -61,8 +64,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         aria-expanded="true"
         aria-controls="choices"
         aria-activedescendant={choices[current] && `choice-${current}`}
-        aria-label="Go to a page, a queue, a service or a message id"
-        placeholder="Go to a page, a queue, a service or a message id"
+        aria-label="Go to a page, a queue, a schedule, a service or a message id"
+        placeholder="Go to a page, a queue, a schedule, a service or a message id"
         value={search}
         autoFocus
         onChange={(event) => {

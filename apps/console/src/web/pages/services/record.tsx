@@ -1,17 +1,10 @@
 // Who did what to the service, and everything that happened to it.
-import { Link } from "wouter";
-import type { AuditRecord, ServiceEvent } from "../../../api/index.ts";
-import { listOf, usePages, useRead } from "../../api/hooks.ts";
+import type { ServiceEvent } from "../../../api/index.ts";
+import { listOf, useRead } from "../../api/hooks.ts";
+import { Acts } from "../../furniture/acts.tsx";
 import { List } from "../../furniture/list.tsx";
 import type { Column } from "../../furniture/table.tsx";
 import { Instant } from "../../furniture/time.tsx";
-
-const actColumns: readonly Column<AuditRecord>[] = [
-  { key: "at", head: "When", width: "10.5rem", cell: ({ atMs }) => <Instant ms={atMs} /> },
-  { key: "actor", head: "Who", width: "9rem", cell: ({ actor }) => <strong>{actor}</strong> },
-  { key: "action", head: "Did", width: "12rem", cell: ({ action }) => <code>{action}</code> },
-  { key: "reason", head: "Why", cell: ({ reason }) => reason || <span className="zero">–</span> },
-];
 
 const number = (value: string | null) =>
   value === null ? <span className="zero">–</span> : <span className="number">{value}</span>;
@@ -45,24 +38,10 @@ const eventColumns: readonly Column<ServiceEvent>[] = [
 ];
 
 export function Record({ service }: { readonly service: string }) {
-  const subject = `service ${service}`;
-  const acts = usePages("audit", { subject }, { everyMs: 5000 });
   const events = listOf(useRead("service.log", { service }), ({ items }) => items);
   return (
     <>
-      <section className="card" aria-label="Who did what">
-        <header>
-          <h2>Who did what</h2>
-          <Link href={`/audit?subject=${encodeURIComponent(subject)}`}>In the audit</Link>
-        </header>
-        <List
-          label="Acts"
-          list={acts}
-          columns={actColumns}
-          keyOf={({ id }) => id}
-          empty={["Nobody did anything to it."]}
-        />
-      </section>
+      <Acts subject={`service ${service}`} />
       <section className="card" aria-label="Log">
         <header>
           <h2>Log</h2>

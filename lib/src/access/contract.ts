@@ -130,7 +130,7 @@ export const accessErrors = catalogue({
   TUNTAS_KEY_INVALID: {
     meaning: "The name, account, scopes or expiry of a key are not what a key has.",
     remedy:
-      "Give a name, a 12-digit account, and scopes such as sqs:SendMessage@order-work, sqs:*, states:* or console:viewer.",
+      "Give a name, a 12-digit account, and scopes such as sqs:SendMessage@order-work, sqs:*, states:*, scheduler:* or console:viewer.",
   },
   TUNTAS_KEY_UNKNOWN: {
     meaning: "There is no such key.",

@@ -10,7 +10,8 @@ export const occurrenceTable = (occurrences: readonly Occurrence[]): string =>
     RUN: (each) => each.run,
     STATE: (each) => each.state,
     "WINDOW FROM": (each) => instant(each.windowStartMs),
-    BEGAN: (each) => instant(each.startedAtMs),
+    BEGAN: (each) =>
+      each.beginAtMs === null ? instant(each.startedAtMs) : `not before ${instant(each.beginAtMs)}`,
     TOOK: (each) =>
       each.startedAtMs === null || each.endedAtMs === null ? "" : elapsed(each.endedAtMs - each.startedAtMs),
     WORK: (each) => each.reference,

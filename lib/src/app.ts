@@ -24,6 +24,9 @@ import { serviceErrors, type ServiceDefinition } from "./service/contract.ts";
 import { workflowErrors } from "./workflow/contract.ts";
 import { bindWorkflow, type WorkflowDefinition } from "./workflow/declaration.ts";
 import { tasksOf } from "./workflow/definition/functions.ts";
+import { streamErrors, type ConsumerDefinition, type StreamDefinition } from "./stream/contract.ts";
+import { bindStream } from "./stream/declaration.ts";
+import type { Consumers } from "./stream/worker/index.ts";
 import { ensureWorkflow, startDeclared } from "./workflow/serve.ts";
 
 export type Definition =
@@ -34,6 +37,8 @@ export type Definition =
   | Provider
   | AlarmDefinition
   | ScheduleDefinition
+  | StreamDefinition<any>
+  | ConsumerDefinition<any>
   | ServiceDefinition;
 
 const kinds: readonly unknown[] = [
@@ -44,6 +49,8 @@ const kinds: readonly unknown[] = [
   "provider",
   "alarm",
   "schedule",
+  "stream",
+  "consumer",
   "service",
 ] satisfies Definition["kind"][];
 
@@ -52,13 +59,13 @@ export interface AppDefinition {
   readonly parts: Readonly<Record<string, Definition>>;
 }
 
-/** Puts declarations together. A worker brings its queue along. */
+/** Puts declarations together. A worker brings its queue along, a consumer its stream. */
 export function app(parts: Readonly<Record<string, Definition>>): AppDefinition {
   for (const [name, part] of Object.entries(parts)) {
     if (!kinds.includes(part?.kind)) {
       throw queueErrors.error(
         "TUNTAS_QUEUE_OPTIONS",
-        `app: expected ${name} to be a queue, a worker, a workflow, a schedule, a service, an alarm, a provider or a reconciliation, got ${typeof part}`,
+        `app: expected ${name} to be a queue, a worker, a workflow, a schedule, a stream, a consumer, a service, an alarm, a provider or a reconciliation, got ${typeof part}`,
       );
     }
   }
@@ -68,6 +75,7 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
   checkWorkflows(partsOf(parts, "workflow"));
   checkServices(partsOf(parts, "service"));
   checkSchedules(parts);
+  checkStreams(parts);
   return { kind: "app", parts };
 }
 
@@ -114,6 +122,16 @@ function checkTarget(
     throw refuse(`its ${kind} ${name} does not take what it gives: ${describeIssues(result.issues)}`);
 }
 
+function checkStreams(parts: Parts): void {
+  const refuse = (what: string) =>
+    streamErrors.error("TUNTAS_STREAM_REGISTERED", `app: two ${what} have one name`);
+  const twice = namedTwice(streamsOf(parts));
+  if (twice !== undefined) throw refuse(`streams (${twice})`);
+  const names = partsOf(parts, "consumer").map((each) => ({ name: `${each.stream.name} ${each.name}` }));
+  const twin = namedTwice(names);
+  if (twin !== undefined) throw refuse(`consumers of a stream (${twin})`);
+}
+
 type Parts = Readonly<Record<string, Definition>>;
 
 const partsOf = <Kind extends Definition["kind"]>(parts: Parts, kind: Kind) =>
@@ -123,6 +141,12 @@ const workersOf = (parts: Parts): WorkerDefinition[] => partsOf(parts, "worker")
 
 function queuesOf(parts: Parts): QueueDefinition[] {
   return [...new Set([...partsOf(parts, "queue"), ...workersOf(parts).map((worker) => worker.queue)])];
+}
+
+function streamsOf(parts: Parts): StreamDefinition[] {
+  return [
+    ...new Set([...partsOf(parts, "stream"), ...partsOf(parts, "consumer").map(({ stream }) => stream)]),
+  ];
 }
 
 export interface StartOptions extends PlatformOptions {
@@ -184,6 +208,7 @@ async function beginWorkflows(
 interface Working {
   /** Undefined in a process that only sends. */
   readonly workers: Workers | undefined;
+  readonly consumers?: Consumers;
   readonly unwatch: () => void;
   readonly remotes: Remotes | undefined;
 }
@@ -250,6 +275,12 @@ function bindQueues(
   }
 }
 
+/** Makes the database agree with the declared streams and consumers; from now on records can be appended. */
+async function beginStreams(parts: Parts, { streams }: Platform): Promise<void> {
+  await streams.declare(streamsOf(parts), partsOf(parts, "consumer"));
+  for (const stream of streamsOf(parts)) bindStream(stream, streams.append);
+}
+
 async function begin(
   definition: AppDefinition,
   platform: Platform,
@@ -264,6 +295,7 @@ async function begin(
     const unannounce = await announce(definition, platform);
     const serveWorkflows = await beginWorkflows(parts, platform, tracing);
     await platform.schedules.declare(serviceName(), partsOf(parts, "schedule"));
+    await beginStreams(parts, platform);
     if (!withWorkers) return { workers: undefined, unwatch: unannounce, remotes };
     await serveWorkflows();
     const pairs = workersOf(parts).map((worker) => ({
@@ -273,7 +305,8 @@ async function begin(
     }));
     const unwatch = await watchOver(parts, platform);
     const workers = startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
-    return { workers, unwatch: () => [unwatch, unannounce].forEach((end) => end()), remotes };
+    const consumers = await platform.serveStreams(partsOf(parts, "consumer"));
+    return { workers, consumers, unwatch: () => [unwatch, unannounce].forEach((end) => end()), remotes };
   } catch (cause) {
     await remotes?.close();
     throw cause;
@@ -284,6 +317,7 @@ async function begin(
 function unbind(parts: Parts): void {
   for (const queue of queuesOf(parts)) bindQueue(queue, undefined);
   for (const workflow of partsOf(parts, "workflow")) bindWorkflow(workflow, undefined);
+  for (const stream of streamsOf(parts)) bindStream(stream, undefined);
 }
 
 /** Starts the application: the database, the declared queues, the workers. */
@@ -304,6 +338,7 @@ export async function start(definition: AppDefinition, options: StartOptions = {
     await Promise.all([
       working.workers?.stop(drainMs, hurry.signal),
       working.workers && platform.workflows.drain(end),
+      working.consumers?.stop(end),
     ]);
     unbind(definition.parts);
     await platform.queues.sender.idle();

@@ -32,6 +32,15 @@ export type {
 } from "./workflow/declaration.ts";
 export { schedule } from "./schedule/declaration.ts";
 export type { OccurrenceInput, ScheduleDefinition, ScheduleOptions } from "./schedule/contract.ts";
+export { consumer, stream } from "./stream/declaration.ts";
+export type {
+  ConsumerDefinition,
+  ConsumerOptions,
+  StreamContext,
+  StreamDefinition,
+  StreamOptions,
+  StreamRecord,
+} from "./stream/contract.ts";
 export { service } from "./service/declaration.ts";
 export type { ServiceDefinition } from "./service/contract.ts";
 export { runMain, runUntilSignal } from "./engine/service.ts";

@@ -1,5 +1,6 @@
 // The only place that builds things: database, clock of due instants, wakers, the rooms' clients, this process's
 // presence. Everything else gets what it needs handed down.
+import { hear } from "./hearing.ts";
 import { makeAftermath } from "./engine/aftermath.ts";
 import { dueAgendum, type Agendum } from "./engine/agenda.ts";
 import { choreDue, claimChore, registerChore } from "./engine/chore.ts";
@@ -23,17 +24,15 @@ import { freeOperations } from "./operation/store.ts";
 import { addAll } from "./outbox/client.ts";
 import { outboxDestination } from "./outbox/destination.ts";
 import { workflowTarget } from "./outbox/start/index.ts";
-import { outboxAgenda, outboxKey, startRelay } from "./outbox/relay/index.ts";
+import { outboxAgenda, startRelay } from "./outbox/relay/index.ts";
 import { makeOwnerOf } from "./measure/owner.ts";
-import { startWatch, type Watch } from "./measure/watch.ts";
+import { startWatch } from "./measure/watch.ts";
 import type { Tally } from "./measure/tally.ts";
 import type { Database } from "./pg/database.ts";
-import { listen, type Listener } from "./pg/listen.ts";
 import { makeNotifier, type Notifier } from "./pg/notify.ts";
 import type { QueueContext, Queues } from "./queue/client/index.ts";
 import { makeQueues } from "./queue/client/index.ts";
-import { makeMailbox, type Mailbox } from "./queue/handover/mailbox.ts";
-import { readyKey } from "./queue/client/context.ts";
+import { makeMailbox } from "./queue/handover/mailbox.ts";
 import { queueDestination } from "./queue/client/destination.ts";
 import { queueTarget } from "./queue/client/target.ts";
 import { queueAgenda } from "./queue/agenda.ts";
@@ -42,13 +41,13 @@ import { makeStraySweep } from "./queue/strays.ts";
 import { applyRetention, moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
 import { makeLog, type Log } from "./engine/log.ts";
 import { openSchedules, type Schedules } from "./schedule/client.ts";
-import { makeServices, serviceKey, type Services } from "./service/client.ts";
+import { makeServices, type Services } from "./service/client.ts";
+import { openStreams, type StreamRoom, type Streams } from "./stream/client/index.ts";
 import { workflowAgenda } from "./workflow/agenda.ts";
 import { makeWorkflows, type Workflows } from "./workflow/client/index.ts";
 import { answerTarget } from "./workflow/client/answer.ts";
 import { workflowDestination } from "./workflow/client/destination.ts";
 import { workflowStarter } from "./workflow/client/target.ts";
-import { activityKey, ownKey } from "./workflow/worker/index.ts";
 
 export interface PlatformOptions extends DatabaseOptions {
   /** What the process is called in the list of processes. */
@@ -69,6 +68,10 @@ export interface Platform {
   readonly ledger: LedgerService;
   /** When what is due, and what became of it. */
   readonly schedules: Schedules;
+  /** Ordered records in partitions, and how far each consumer has read them. */
+  readonly streams: Streams;
+  /** Serves consumers of streams in this process; what it answers ends that. */
+  readonly serveStreams: StreamRoom["serve"];
   /** Long-running services: revisions, deployments, instances. */
   readonly services: Services;
   /** Governed acts by people upon many things: replay, redrive, purge, and what an application registers. */
@@ -165,10 +168,18 @@ function makeRooms({ database, waker, notifier, company, log, processId, slots }
   });
 
   const scheduleRoom = openScheduleRoom({ database, queues, workflows, onError: complain });
+  const streamRoom = openStreams({
+    database,
+    waker,
+    processId,
+    log,
+    announce: (word) => void (company.isThere() && notifier.notify("stream", word)),
+  });
 
   async function takeOverAll(processIds: readonly string[]): Promise<void> {
     await endDuties(database, processIds);
     notifier.notify("duty", "");
+    await streamRoom.takeOver(processIds);
     await freeOperations(database, processIds);
     waker.wake(operationKey);
     await worker.takeOver(processIds);
@@ -188,6 +199,7 @@ function makeRooms({ database, waker, notifier, company, log, processId, slots }
     await lookForOrphans();
     await applyRetention(context);
     await scheduleRoom.tidy();
+    await streamRoom.streams.sweep();
   });
 
   return {
@@ -197,12 +209,14 @@ function makeRooms({ database, waker, notifier, company, log, processId, slots }
     worker,
     approvalRoom,
     schedules: scheduleRoom.schedules,
+    streamRoom,
     agenda: [
       ...queueAgenda(context),
       ...workflowAgenda({ waker, worker, approvals: approvalRoom, onStray: aftermath.trouble }),
       ...outboxAgenda(waker),
       ...operationAgenda(waker),
       ...scheduleRoom.agenda,
+      ...streamRoom.agenda,
       dueAgendum(choreDue, chores.note),
     ],
     onDead(processIds: readonly string[]) {
@@ -213,6 +227,7 @@ function makeRooms({ database, waker, notifier, company, log, processId, slots }
       await aftermath.close();
       await chores.close();
       await scheduleRoom.close();
+      await streamRoom.close();
       await approvalRoom.due.close();
       await worker.close();
       await queues.sender.idle();
@@ -220,43 +235,6 @@ function makeRooms({ database, waker, notifier, company, log, processId, slots }
       await due.close();
     },
   };
-}
-
-interface Hearing extends Pick<Parts, "waker" | "notifier" | "company"> {
-  readonly mailbox: Mailbox;
-  readonly queues: Queues;
-  readonly watch: Watch;
-}
-
-/** Passes on what other processes announce. */
-function hear(database: Database, { waker, notifier, company, queues, watch, mailbox }: Hearing): Listener {
-  const shared = ["ready", "queue", "outbox", "activity", "duty", "own", "operation", "service", "company"];
-  return listen(database, {
-    channels: [...shared, mailbox.channel],
-    onNotify: (channel, payload) => {
-      if (channel === mailbox.channel) mailbox.hear(payload);
-      else if (channel === "ready") waker.wake(readyKey(Number(payload)));
-      else if (channel === "outbox") waker.wake(outboxKey);
-      else if (channel === "activity") waker.wake(activityKey(payload));
-      else if (channel === "service") waker.wake(serviceKey);
-      else if (channel === "duty") {
-        waker.wake(serviceKey);
-        void watch.sampler.consider();
-      } else if (channel === "own") waker.wake(ownKey);
-      else if (channel === "operation") waker.wake(operationKey);
-      else if (channel === "company") company.came();
-      else queues.catalog.forget(Number(payload));
-    },
-    onConnect: () => {
-      company.came();
-      notifier.notify("company", "");
-      queues.catalog.forget();
-      waker.wakeAll();
-      void watch.sampler.consider();
-      mailbox.connected(true);
-    },
-    onLost: () => mailbox.connected(false),
-  });
 }
 
 /** Who takes announcements: queues and workflows of this database; an application binds more. */
@@ -286,11 +264,12 @@ interface Place extends Pick<Parts, "database" | "log" | "slots"> {
 
 /** This process among the others: what it tells them, and what it does when one of them dies. */
 function makePlace({ rooms, ...place }: Place): Presence {
-  const { onDead, worker, context } = rooms;
+  const { onDead, worker, context, streamRoom } = rooms;
   const onWithdrawn = context.mailbox.offers.forget;
   const presence = makePresence({ ...place, texts: rescueTexts, onDead, onWithdrawn });
   presence.onLost(worker.calls.abandon);
   presence.onLost(worker.own.abandon);
+  presence.onLost(streamRoom.abandon);
   return presence;
 }
 
@@ -341,7 +320,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
   const [notifier, company] = [makeNotifier(database), makeCompany()];
   const processId = () => presence.processId();
   const rooms = makeRooms({ database, waker, notifier, company, log, processId, slots });
-  const { context, queues, workflows, worker, schedules } = rooms;
+  const { context, queues, workflows, worker, schedules, streamRoom } = rooms;
   const ledger = startLedger({ database, waker, log, announce: addAll });
   const agenda = [company.agendum, ...rooms.agenda, ...ledger.agenda];
   const presence = makePlace({ database, slots, log, rooms, agenda, name: options.name ?? "tuntas" });
@@ -357,7 +336,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     targets,
     watches: options.watches ?? true,
     onLeft: () => notifier.notify("duty", ""),
-    ownerOf: makeOwnerOf({ queues, schedules }),
+    ownerOf: makeOwnerOf({ queues, schedules, streams: streamRoom.streams }),
   });
   const hearing = hear(database, { waker, notifier, company, queues, watch, mailbox: context.mailbox });
   const servants = startServants({ database, targets, waker, log, processId, queues, workflows, notifier });
@@ -372,6 +351,8 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     targets,
     ledger,
     schedules,
+    streams: streamRoom.streams,
+    serveStreams: streamRoom.serve,
     services: servicesOf({ database, waker, notifier }, watch.alarms),
     operations: servants.operations,
     access: makeAccess({ database, installationSecret: process.env.TUNTAS_ACCESS_SECRET }),

@@ -150,6 +150,22 @@ export const scheduleChecks = [
   { text: "How old is the last success?", ...gauge("tuntas_schedule_success_age_seconds"), unit: "s" },
 ] as const satisfies readonly Check[];
 
+export const streamChecks = [
+  { text: "How old is the oldest unread record?", ...gauge("tuntas_stream_lag_seconds"), unit: "s" },
+  { text: "How many are unread?", ...gauge("tuntas_stream_lag_records"), unit: "records" },
+  { text: "How many are appended?", ...counter("tuntas_stream_appended_total"), unit: "in 5 min" },
+  { text: "How many are handled?", ...counter("tuntas_stream_records_total"), unit: "in 5 min" },
+  { text: "How many attempts fail?", ...counter("tuntas_stream_failures_total"), unit: "in 5 min" },
+  { text: "In how many partitions does it stand?", ...gauge("tuntas_stream_stopped"), unit: "partitions" },
+  { text: "How many records are parked?", ...gauge("tuntas_stream_parked"), unit: "records" },
+  { text: "Is a partition hot?", ...gauge("tuntas_stream_hot_partition"), unit: "times its share" },
+  {
+    text: "Is more kept than the retention says?",
+    ...gauge("tuntas_stream_held_segments"),
+    unit: "segments",
+  },
+] as const satisfies readonly Check[];
+
 export const operationChecks = [
   {
     text: "How many could not go on?",

@@ -62,12 +62,15 @@ const nobody =
 
 /** Whose the dead letters are, and where it says what to do. */
 export function checkOwners(
-  queues: readonly QueueDefinition[],
+  { queues, streams }: Declared,
   exists: (runbook: string, place: string | undefined) => boolean,
 ): Sighting[] {
-  return queues.flatMap(({ name, place, options: { deadLetter } }) => {
+  const owned = [
+    ...queues.map(({ name, place, options: { deadLetter } }) => ({ ...deadLetter, name, place })),
+    ...streams.map(({ name, place, options: { owner, runbook } }) => ({ owner, runbook, name, place })),
+  ];
+  return owned.flatMap(({ name, place, owner, runbook }) => {
     const found: Sighting[] = [];
-    const { owner, runbook } = deadLetter;
     if (nobody.test(owner.trim()))
       found.push({
         rule: "owner-placeholder",

@@ -5,6 +5,7 @@ import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts"
 import type { MeasuredP99, Reconciliation, TimedValue, TimingDeclaration } from "../ledger/index.ts";
 import type { ScheduleDefinition } from "../schedule/contract.ts";
 import type { ServiceDefinition } from "../service/contract.ts";
+import type { ConsumerDefinition, StreamDefinition } from "../stream/contract.ts";
 import type { WorkflowDefinition } from "../workflow/declaration.ts";
 import type { RuleId } from "./rules.ts";
 
@@ -43,6 +44,8 @@ export interface Declared {
   readonly ecs: readonly JsonDocument[];
   readonly services: readonly ServiceDefinition[];
   readonly schedules: readonly ScheduleDefinition[];
+  readonly streams: readonly StreamDefinition[];
+  readonly consumers: readonly ConsumerDefinition[];
   readonly workflows: readonly WorkflowDefinition[];
   readonly reconciliations: readonly Reconciliation[];
   readonly alarms: readonly AlarmDefinition[];

@@ -6,11 +6,13 @@ import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts"
 import type { Reconciliation, TimingDefinition } from "../ledger/index.ts";
 import type { ScheduleDefinition } from "../schedule/contract.ts";
 import type { ServiceDefinition } from "../service/contract.ts";
+import type { ConsumerDefinition, StreamDefinition } from "../stream/contract.ts";
 import type { WorkflowDefinition } from "../workflow/declaration.ts";
 import type { AlarmDefinition } from "../alarm/index.ts";
 import { checkAlarms } from "./alarms.ts";
 import { checkCapacity, checkOwners } from "./capacity.ts";
 import type { Declared, Finding, JsonDocument, Severity, Sighting, SourceFile } from "./contract.ts";
+import { checkConsumers } from "./consumers.ts";
 import { checkEffects } from "./effects.ts";
 import { checkMachine } from "./machines.ts";
 import { rules } from "./rules.ts";
@@ -32,12 +34,16 @@ type Exported =
   | Reconciliation
   | AlarmDefinition
   | ScheduleDefinition
+  | StreamDefinition
+  | ConsumerDefinition
   | ServiceDefinition
   | { readonly kind: "app"; readonly parts: Readonly<Record<string, Exported>> };
 
 const partsOf = (exported: Exported | null | undefined): Exported[] => {
   if (exported?.kind === "app") return Object.values(exported.parts).flatMap(partsOf);
-  return exported?.kind === "worker" ? [exported, exported.queue] : exported ? [exported] : [];
+  if (exported?.kind === "worker") return [exported, exported.queue];
+  if (exported?.kind === "consumer") return [exported, exported.stream];
+  return exported ? [exported] : [];
 };
 
 const isOfKind =
@@ -70,6 +76,8 @@ export function gather(
     ecs: documents.filter(isOfEcs),
     services: parts.filter(isOfKind("service")),
     schedules: parts.filter(isOfKind("schedule")),
+    streams: parts.filter(isOfKind("stream")),
+    consumers: parts.filter(isOfKind("consumer")),
     workflows: parts.filter(isOfKind("workflow")),
     reconciliations: parts.filter(isOfKind("reconciliation")),
     alarms: parts.filter(isOfKind("alarm")),
@@ -114,13 +122,14 @@ export function check(declared: Declared): Finding[] {
     ...checkTimes(declared),
     ...checkEffects(declared),
     ...checkCapacity(declared),
-    ...checkOwners(declared.queues, runbookExists),
+    ...checkOwners(declared, runbookExists),
     ...declared.machines.flatMap(checkMachine),
     ...checkReconciled(declared),
     ...checkAlarms(declared),
     ...checkTasks(declared),
     ...checkServices(declared),
     ...checkWindows(declared),
+    ...checkConsumers(declared),
   ];
   return sightings
     .map((sighting) => {

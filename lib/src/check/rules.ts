@@ -127,6 +127,12 @@ export const rules = {
     why: "A run that is late, tried again or run a month later is about another time than it was due for: some of it twice, some of it never.",
     fix: "Take `window.start` and `window.end` of the input: `at >= $1 and at < $2`.",
   },
+  "slow-ordered-handler": {
+    severity: "warning",
+    smell: "A consumer of a stream calls the outside for each record.",
+    why: "A partition's records are handled one after another: each waits for the call before it. When the other side is slow or away, everything behind stands, and the lag grows.",
+    fix: "Send a message to a queue in the handler (`send(message, { tx })`), and let a worker make the call: many at once, each with its own retry.",
+  },
   "signal-ignored": {
     severity: "advice",
     smell: "A call to the outside that does not take the attempt's signal.",
@@ -147,8 +153,8 @@ export const rules = {
   },
   "owner-placeholder": {
     severity: "error",
-    smell: "The owner of dead letters is nobody.",
-    why: "Dead letters without an owner are read when a customer complains.",
+    smell: "The owner of dead letters, or of a stream, is nobody.",
+    why: "What has no owner is looked at when a customer complains.",
     fix: "Name a team that is on call.",
   },
   "runbook-missing": {

@@ -8,6 +8,7 @@ import { outboxMetrics } from "../outbox/signals.ts";
 import { queueMetrics } from "../queue/signals.ts";
 import { scheduleMetrics } from "../schedule/signals.ts";
 import { serviceMetrics } from "../service/signals.ts";
+import { streamMetrics } from "../stream/signals.ts";
 import { approvalMetrics } from "../workflow/approval/signals.ts";
 import { workflowMetrics } from "../workflow/signals.ts";
 import { ownMetrics } from "./own.ts";
@@ -20,6 +21,7 @@ export const metricLists: readonly Metrics[] = [
   outboxMetrics,
   ledgerMetrics,
   scheduleMetrics,
+  streamMetrics,
   serviceMetrics,
   operationMetrics,
   alarmMetrics,

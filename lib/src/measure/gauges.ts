@@ -10,6 +10,7 @@ import { readQueueGauges } from "../queue/store/gauges.ts";
 import { readApprovalGauges } from "../workflow/approval/gauges.ts";
 import { readScheduleGauges } from "../schedule/gauges.ts";
 import { readServiceGauges } from "../service/store/services.ts";
+import { readStreamGauges } from "../stream/gauges.ts";
 import { readWorkflowGauges } from "../workflow/store/gauges.ts";
 
 export interface Snapshot {
@@ -39,6 +40,7 @@ const readers: readonly ((sql: Runner) => Promise<readonly Reading[]>)[] = [
   readApprovalGauges,
   readServiceGauges,
   readScheduleGauges,
+  readStreamGauges,
   readOutboxGauges,
   readLedgerGauges,
   readAlarmGauges,

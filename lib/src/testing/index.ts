@@ -57,6 +57,7 @@ export async function testPlatform(options: TestPlatformOptions = {}): Promise<T
       await platform.database.transaction(({ client }) => client.query(clock));
       for (const each of opened) {
         await each.schedules.sweep();
+        await each.streams.sweep();
         await each.context.due.sweep();
         await each.workflows.sweepDue();
       }

@@ -2,14 +2,11 @@
 // run one handler after another in a commit shared with others. Where that commit is lost, be it by one handler's
 // statement, its halves are tried, down to the one that fails: nobody fails for another's statement, and the usual
 // case pays for no savepoint.
-import type { PoolClient } from "pg";
 import { coalescer } from "../../../core/coalesce.ts";
 import type { Write } from "../../../engine/handler/contract.ts";
-import { beginning, committing, forgetLimits } from "../../../engine/handler/begin.ts";
 import { FenceLost, type HandlerTransaction } from "../../../engine/handler/transaction.ts";
-import { burst } from "../../../pg/burst.ts";
+import { commitWrites } from "../../../engine/handler/writes.ts";
 import type { Database } from "../../../pg/database.ts";
-import { dropClient } from "../../../pg/wire.ts";
 import { isConnectionLost } from "../../../pg/faults.ts";
 import { advancesOrRaise, type Advance } from "../../store/advance.ts";
 
@@ -48,43 +45,12 @@ export interface StepWriter {
 }
 
 export function makeStepWriter(database: Database): StepWriter {
-  const { names } = database;
-
-  async function send(client: PoolClient, steps: readonly WriteStep[]): Promise<void> {
-    const timeoutMs = Math.max(...steps.map((step) => step.timeoutMs));
-    const { statements: begun, committed } = beginning(database, client, timeoutMs);
-    const writes = steps.flatMap((step) => step.writes);
-    forgetLimits(client, writes);
-    const advancing = advancesOrRaise(steps.map(({ advance }) => advance));
-    const { command, failure } = await burst(client, [
-      ...begun,
-      // Before the handlers' statements: where a fence is lost, they fail with it, unrun.
-      ...advancing.map(({ statement, values }) => database.bind(statement, values)),
-      ...writes.map(({ text, values }) => ({ name: names.of(text), text, values, rows: undefined })),
-      committing(database),
-    ]);
-    if (failure) throw advancing[failure.at - begun.length]?.meaning?.(failure.cause) ?? failure.cause;
-    if (command !== "COMMIT") throw new Error("the shared transaction had failed before its commit");
-    committed();
-  }
-
-  async function transaction(steps: readonly WriteStep[]): Promise<void> {
-    const client = await database.handlerClient();
-    let broken = true;
-    try {
-      await send(client, steps);
-      broken = false;
-    } catch (cause) {
-      broken = await client.query("rollback").then(
-        () => false,
-        () => true,
-      );
-      throw cause;
-    } finally {
-      if (broken) dropClient(client);
-      else client.release();
-    }
-  }
+  const transaction = (steps: readonly WriteStep[]): Promise<void> =>
+    commitWrites(database, {
+      closing: advancesOrRaise(steps.map(({ advance }) => advance)),
+      writes: steps.flatMap(({ writes }) => writes),
+      timeoutMs: Math.max(...steps.map(({ timeoutMs }) => timeoutMs)),
+    });
 
   async function flush(steps: readonly WriteStep[]): Promise<StepEnding[]> {
     try {

@@ -1,0 +1,265 @@
+// The asking side: declare, append, look, rewind, replay, swap, and what any one process does for all now and then. Each act
+// of a person goes on the record.
+import type { Agendum } from "../../engine/agenda.ts";
+import { writeAudit } from "../../engine/audit.ts";
+import type { Log } from "../../engine/log.ts";
+import type { Tx } from "../../pg/contract.ts";
+import { statement, type Database } from "../../pg/database.ts";
+import { streamAgenda } from "../agenda.ts";
+import {
+  streamErrors,
+  type Act,
+  type ConsumerDefinition,
+  type Parked,
+  type RewindTo,
+  type StreamDefinition,
+  type StreamReport,
+} from "../contract.ts";
+import { consumerSettingsOf, streamSettingsOf } from "../declaration.ts";
+import { moveCheckpoint, resumePartitions } from "../store/checkpoints.ts";
+import { discardParked, listParked, replayParked } from "../store/parked.ts";
+import { readStreams } from "../store/standing.ts";
+import * as store from "../store/streams.ts";
+import { consumerKey, tell, type Telling } from "../wake.ts";
+import { makeUpkeep } from "../upkeep.ts";
+import { startConsumers, type Consumers } from "../worker/index.ts";
+import { makeAppender, type Appender } from "./append.ts";
+import { readReports } from "./reports.ts";
+import { placesOf } from "./rewind.ts";
+
+/** A consumer by name. */
+export interface ConsumerName {
+  readonly stream: string;
+  readonly consumer: string;
+}
+
+/** Which of the parked records of a consumer: those of the ids, or all. */
+export type ParkedChoice = ConsumerName & { readonly ids?: readonly string[] | undefined };
+
+export interface Streams {
+  /** Keeps what an application declares. Errors: TUNTAS_STREAM_PARTITIONS. */
+  declare(streams: readonly StreamDefinition[], consumers: readonly ConsumerDefinition[]): Promise<void>;
+  readonly append: Appender["append"];
+  list(): Promise<StreamReport[]>;
+  /** Errors: TUNTAS_STREAM_MISSING. */
+  find(name: string): Promise<StreamReport>;
+  /** Has a consumer read on from elsewhere; what runs commits nothing. Errors: TUNTAS_STREAM_MISSING, TUNTAS_STREAM_OFFSET. */
+  rewind(of: ConsumerName, to: RewindTo, act: Act): Promise<void>;
+  /** Has stopped partitions tried again; answers which. Errors: TUNTAS_STREAM_MISSING. */
+  resume(of: ConsumerName, act: Act): Promise<number[]>;
+  /** The latest first. Errors: TUNTAS_STREAM_MISSING. */
+  parked(
+    stream: string,
+    options?: { readonly consumer?: string; readonly limit?: number },
+  ): Promise<Parked[]>;
+  /** Has parked records handled again; answers the ids. Errors: TUNTAS_STREAM_MISSING. */
+  replay(of: ParkedChoice, act: Act): Promise<string[]>;
+  /** Removes parked records for good; answers the ids. Errors: TUNTAS_STREAM_MISSING. */
+  discard(of: ParkedChoice, act: Act): Promise<string[]>;
+  /** Forgets a consumer that no code declares any more, with its checkpoints and what it has parked. Errors: TUNTAS_STREAM_MISSING. */
+  forget(of: ConsumerName, act: Act): Promise<void>;
+  /**
+   * Puts a consumer in the place of another that it has caught up with: what the work writes, and the end of the other, are
+   * one commit, in which neither moves. Errors: TUNTAS_STREAM_MISSING, TUNTAS_STREAM_BEHIND.
+   */
+  swap(
+    of: { readonly stream: string; readonly from: string; readonly to: string },
+    act: Act,
+    work: (tx: Tx) => Promise<unknown>,
+  ): Promise<void>;
+  /** Drops what is beyond its retention, and frees what nobody works on, instead of within a minute. */
+  sweep(): Promise<void>;
+}
+
+export interface StreamRoom {
+  readonly streams: Streams;
+  readonly agenda: readonly Agendum[];
+  /** Serves consumers in this process. */
+  serve(definitions: readonly ConsumerDefinition[]): Promise<Consumers>;
+  /** Frees what the dead held. */
+  takeOver(processIds: readonly string[]): Promise<void>;
+  /** Everything that this process holds was lost. */
+  abandon(): void;
+  close(): Promise<void>;
+}
+
+export interface StreamRoomOptions extends Telling {
+  readonly database: Database;
+  readonly processId: () => string;
+  readonly log: Log;
+}
+
+const missing = ({ stream, consumer }: { readonly stream: string; readonly consumer?: string | undefined }) =>
+  streamErrors.error(
+    "TUNTAS_STREAM_MISSING",
+    consumer === undefined
+      ? `there is no stream ${JSON.stringify(stream)}`
+      : `stream ${JSON.stringify(stream)} has no consumer ${JSON.stringify(consumer)}`,
+  );
+
+const audit = (tx: Tx, verb: string, of: ConsumerName, act: Act, details: object = {}) =>
+  writeAudit(tx, {
+    actor: act.by,
+    action: `stream.${verb}`,
+    subject: `stream ${of.stream} consumer ${of.consumer}`,
+    reason: act.reason,
+    details: { ...details },
+  });
+
+const unreadOf = statement(
+  `select count(*)::int as unread from tuntas.stream_checkpoint t join tuntas.stream_checkpoint f on f.partition = t.partition
+   where t.consumer_id = $1 and f.consumer_id = $2 and t.next_offset < f.next_offset`,
+);
+const holdBoth = statement(
+  `select from tuntas.stream_checkpoint where consumer_id = any($1::int[]) order by consumer_id, partition for update`,
+);
+
+export function openStreams({ database, processId, log, ...telling }: StreamRoomOptions): StreamRoom {
+  const serving = new Set<Consumers>();
+  const known = new Map<string, Promise<store.StreamRow>>();
+
+  async function look(name: string): Promise<store.StreamRow> {
+    const [found] = await store.findStreams(database, name);
+    if (found) return found;
+    throw missing({ stream: name });
+  }
+
+  /** One look for all who want it at once, so that what they append keeps its order. */
+  function row(name: string): Promise<store.StreamRow> {
+    const found = known.get(name) ?? look(name);
+    known.set(name, found);
+    found.catch(() => known.delete(name));
+    return found;
+  }
+
+  const appender = makeAppender({ database, find: row, ...telling });
+  const upkeep = makeUpkeep({ database, ...telling });
+
+  async function declareStream(definition: StreamDefinition): Promise<void> {
+    const settings = streamSettingsOf(definition);
+    await database.transaction(async (tx) => {
+      const found = await store.declareStream(tx, settings);
+      if (found.partitions !== settings.partitions)
+        throw streamErrors.error(
+          "TUNTAS_STREAM_PARTITIONS",
+          `stream ${found.name} has ${found.partitions} partitions, and is declared with ${settings.partitions}`,
+        );
+      if (found.segment > 0) return;
+      await store.addPartitions(tx, found);
+      await store.roll(tx, found.id);
+    });
+  }
+
+  const declareConsumer = (definition: ConsumerDefinition): Promise<void> =>
+    database.transaction(async (tx) => {
+      const { stream, options } = definition;
+      const [found] = await store.findStreams(tx, stream.name);
+      if (!found) throw missing({ stream: stream.name });
+      const id = await store.declareConsumer(tx, found.id, consumerSettingsOf(definition));
+      await store.sequence(tx, found.id);
+      await store.beginCheckpoints(tx, id, { streamId: found.id, fromStart: options.from === "start" });
+    });
+
+  /** Does it with the consumer held, then tells whoever shares its partitions. */
+  async function acting<T>(
+    of: ConsumerName,
+    work: (tx: Tx, consumer: store.ConsumerRow) => Promise<T>,
+  ): Promise<T> {
+    let id = 0;
+    const answer = await database.transaction(async (tx) => {
+      const consumer = await store.lockConsumer(tx, of.stream, of.consumer);
+      if (!consumer) throw missing(of);
+      ({ id } = consumer);
+      return work(tx, consumer);
+    });
+    tell(telling, consumerKey(id));
+    return answer;
+  }
+
+  async function find(name: string): Promise<StreamReport> {
+    const [report] = await readReports(database, name);
+    if (!report) throw missing({ stream: name });
+    return report;
+  }
+
+  const streams: Streams = {
+    append: appender.append,
+    async declare(definitions, consumers) {
+      for (const each of definitions) await declareStream(each);
+      for (const each of consumers) await declareConsumer(each);
+    },
+    list: () => readReports(database, null),
+    find,
+    rewind: (of, to, act) =>
+      acting(of, async (tx, { id, streamId }) => {
+        await store.sequence(tx, streamId);
+        const [standing] = await readStreams(tx, of.stream);
+        const places = await placesOf(tx, streamId, standing!, to);
+        for (const place of places) await moveCheckpoint(tx, id, place);
+        await audit(tx, "rewind", of, act, { to: places });
+      }),
+    resume: (of, act) =>
+      acting(of, async (tx, { id }) => {
+        const partitions = await resumePartitions(tx, id);
+        if (partitions.length > 0) await audit(tx, "resume", of, act, { partitions });
+        return partitions;
+      }),
+    async parked(stream, { consumer, limit = 100 } = {}) {
+      await row(stream);
+      return listParked(database, stream, consumer ?? null, limit);
+    },
+    replay: ({ ids, ...of }, act) =>
+      acting(of, async (tx, { id }) => {
+        const replayed = await replayParked(tx, id, ids ?? null);
+        if (replayed.length > 0) await audit(tx, "replay", of, act, { ids: replayed });
+        return replayed;
+      }),
+    discard: ({ ids, ...of }, act) =>
+      acting(of, async (tx, { id }) => {
+        const gone = await discardParked(tx, id, ids ?? null);
+        if (gone.length > 0) await audit(tx, "discard", of, act, { ids: gone });
+        return gone;
+      }),
+    forget: (of, act) =>
+      acting(of, async (tx, { id }) => {
+        await store.removeConsumer(tx, id);
+        await audit(tx, "forget", of, act);
+      }),
+    swap: ({ stream, from, to }, act, work) =>
+      acting({ stream, consumer: from }, async (tx, old) => {
+        const successor = await store.lockConsumer(tx, stream, to);
+        if (!successor) throw missing({ stream, consumer: to });
+        await tx.run(holdBoth, [[old.id, successor.id]]);
+        const [{ unread }] = (await tx.run(unreadOf, [successor.id, old.id])) as [{ unread: number }];
+        if (unread > 0)
+          throw streamErrors.error(
+            "TUNTAS_STREAM_BEHIND",
+            `consumer ${to} of ${stream} is behind ${from} in ${unread} partitions`,
+          );
+        await work(tx);
+        await store.removeConsumer(tx, old.id);
+        await audit(tx, "swap", { stream, consumer: from }, act, { to });
+      }),
+    sweep: upkeep.sweep,
+  };
+
+  return {
+    streams,
+    agenda: streamAgenda({
+      waker: telling.waker,
+      processId,
+      onBeat: () => serving.forEach((each) => each.beat()),
+    }),
+    async serve(definitions) {
+      const consumers = await startConsumers({ database, processId, log, ...telling }, definitions);
+      serving.add(consumers);
+      return {
+        ...consumers,
+        stop: (...how) => consumers.stop(...how).finally(() => serving.delete(consumers)),
+      };
+    },
+    takeOver: upkeep.takeOver,
+    abandon: () => serving.forEach((each) => each.abandon()),
+    close: appender.idle,
+  };
+}

@@ -1,0 +1,179 @@
+// Declaring streams and consumers. What they must say is checked here as well as by the compiler, so that an untyped
+// declaration is refused too, with everything that it leaves out at once.
+import { inspect } from "node:util";
+import { defaultBackoff } from "../core/backoff.ts";
+import { toMs, type Duration } from "../core/duration.ts";
+import { isTuntasError } from "../core/error.ts";
+import { placeOfCaller } from "../core/place.ts";
+import type { Schema } from "../core/schema.ts";
+import { isStorable } from "../core/text.ts";
+import {
+  streamErrors,
+  type Appended,
+  type AppendOptions,
+  type ConsumerDefinition,
+  type ConsumerOptions,
+  type StreamDefinition,
+  type StreamOptions,
+} from "./contract.ts";
+import type { FailurePolicy } from "./state.ts";
+
+const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,79}$/;
+const [second, minute, day] = [1000, 60_000, 86_400_000];
+
+type Finding = string | false | undefined;
+
+const got = (value: unknown): string => `got ${inspect(value, { depth: 1 })}`;
+const isText = (value: unknown): value is string =>
+  typeof value === "string" && value.trim() !== "" && isStorable(value);
+const wrongName = (name: string): Finding =>
+  !nameForm.test(name) && `expected a name of up to 80 letters, digits, "-" and "_", ${got(name)}`;
+const wrongCount = (field: string, value: unknown, max: number): Finding =>
+  (!Number.isInteger(value) || (value as number) < 1 || (value as number) > max) &&
+  `${field}: expected a whole number from 1 to ${max}, ${got(value)}`;
+
+function wrongTime(field: string, value: unknown, [minMs, maxMs]: readonly [number, number]): Finding {
+  const fail = `${field}: expected a duration from ${minMs / second}s to ${maxMs / second}s such as "5m", ${got(value)}`;
+  try {
+    const ms = toMs(value as Duration);
+    return (ms < minMs || ms > maxMs) && fail;
+  } catch (cause) {
+    if (isTuntasError(cause)) return fail;
+    throw cause;
+  }
+}
+
+function refuse(what: string, findings: Iterable<Finding>): void {
+  const found = [...findings].filter(Boolean);
+  if (found.length > 0) throw streamErrors.error("TUNTAS_STREAM_OPTIONS", `${what}: ${found.join("; ")}`);
+}
+
+function* streamFindings(name: string, options: StreamOptions<Schema>): Generator<Finding> {
+  yield wrongName(name);
+  yield (
+    typeof options.record?.["~standard"]?.validate !== "function" &&
+    "record: expected a Standard Schema (zod, valibot, …)"
+  );
+  yield wrongCount("partitions", options.partitions, 256);
+  yield (
+    !isText(options.key) &&
+    `key: expected what records are partitioned by and why, such as "order id: what happens to an order", ${got(options.key)}`
+  );
+  yield wrongTime("retention", options.retention, [minute, 366 * day]);
+  yield (
+    !isText(options.owner) && `owner: expected who acts when a consumer falls behind, ${got(options.owner)}`
+  );
+  yield !isText(options.runbook) && `runbook: expected what they read first, ${got(options.runbook)}`;
+}
+
+function* consumerFindings(options: ConsumerOptions<Schema>): Generator<Finding> {
+  const { name, from, batch, onBadRecord, retry, timeout, lagWithin, handle, handleBatch } = options;
+  yield wrongName(name);
+  yield from !== "start" && from !== "end" && `from: expected "start" or "end", ${got(from)}`;
+  yield wrongCount("batch", batch, 1000);
+  yield (
+    onBadRecord !== "park" &&
+    onBadRecord !== "stop" &&
+    `onBadRecord: expected "park" or "stop", ${got(onBadRecord)}`
+  );
+  yield wrongCount("retry.attempts", retry?.attempts, 100);
+  for (const field of ["base", "max"] as const)
+    yield retry?.[field] !== undefined && wrongTime(`retry.${field}`, retry[field], [1, day]);
+  yield wrongTime("timeout", timeout, [100, 60 * minute]);
+  yield wrongTime("lagWithin", lagWithin, [second, 366 * day]);
+  yield (
+    (typeof handle === "function") === (typeof handleBatch === "function") &&
+    "expected either handle or handleBatch to be a function"
+  );
+}
+
+type AppendFunction = (
+  stream: StreamDefinition,
+  record: unknown,
+  options: AppendOptions,
+) => Promise<Appended>;
+
+const appenders = new WeakMap<StreamDefinition, AppendFunction>();
+
+/** Says who carries out `append` of this stream from now on; undefined where nobody does any more. */
+export function bindStream(stream: StreamDefinition, append: AppendFunction | undefined): void {
+  if (append) appenders.set(stream, append);
+  else appenders.delete(stream);
+}
+
+/** Declares a stream. Errors: TUNTAS_STREAM_OPTIONS, which names everything that is missing. */
+export function stream<S extends Schema>(name: string, options: StreamOptions<S>): StreamDefinition<S> {
+  refuse(`stream ${JSON.stringify(name)}`, streamFindings(name, (options ?? {}) as never));
+  const definition: StreamDefinition<S> = {
+    kind: "stream",
+    name,
+    options,
+    place: placeOfCaller(),
+    async append(record, appendOptions) {
+      const append = appenders.get(definition as unknown as StreamDefinition);
+      if (append) return append(definition as unknown as StreamDefinition, record, appendOptions);
+      throw streamErrors.error(
+        "TUNTAS_STREAM_NOT_STARTED",
+        `stream ${name}: start the application that holds it before appending`,
+      );
+    },
+  };
+  return definition;
+}
+
+/** Declares a consumer of a stream. Errors: TUNTAS_STREAM_OPTIONS. */
+export function consumer<S extends Schema>(
+  of: StreamDefinition<S>,
+  options: ConsumerOptions<S>,
+): ConsumerDefinition<S> {
+  refuse(
+    `stream ${JSON.stringify(of?.name)}: consumer ${JSON.stringify(options?.name)}`,
+    consumerFindings((options ?? {}) as never),
+  );
+  return { kind: "consumer", stream: of, name: options.name, options, place: placeOfCaller() };
+}
+
+/** A stream's declaration as the database keeps it. */
+export interface StreamSettings {
+  readonly name: string;
+  readonly key: string;
+  readonly partitions: number;
+  readonly retentionMs: number;
+  readonly owner: string;
+  readonly runbook: string;
+}
+
+export const streamSettingsOf = ({ name, options }: StreamDefinition): StreamSettings => ({
+  name,
+  key: options.key,
+  partitions: options.partitions,
+  retentionMs: toMs(options.retention),
+  owner: options.owner,
+  runbook: options.runbook,
+});
+
+/** A consumer's declaration as the database keeps it. */
+export interface ConsumerRowSettings {
+  readonly name: string;
+  readonly onBadRecord: "park" | "stop";
+  readonly timeoutMs: number;
+  readonly lagWithinMs: number;
+}
+
+export const consumerSettingsOf = ({ options }: ConsumerDefinition): ConsumerRowSettings => ({
+  name: options.name,
+  onBadRecord: options.onBadRecord,
+  timeoutMs: toMs(options.timeout),
+  lagWithinMs: toMs(options.lagWithin),
+});
+
+export const failurePolicyOf = ({
+  options: { retry, onBadRecord },
+}: Pick<ConsumerDefinition, "options">): FailurePolicy => ({
+  attemptsMax: retry.attempts,
+  backoff: {
+    baseMs: retry.base === undefined ? defaultBackoff.baseMs : toMs(retry.base),
+    maxMs: retry.max === undefined ? defaultBackoff.maxMs : toMs(retry.max),
+  },
+  onBadRecord,
+});

@@ -1,0 +1,187 @@
+// Who reads which partition, and how far. Whoever moves a checkpoint names the fence that it got with the partition: a late
+// owner, and one whose consumer was rewound meanwhile, finds it changed and moves nothing.
+import type { Sql } from "../../pg/contract.ts";
+import { statement } from "../../pg/database.ts";
+import type { Runner } from "../../pg/join.ts";
+import { interval, ms } from "./streams.ts";
+
+/** A partition as its owner holds it. */
+export interface Held {
+  readonly consumerId: number;
+  readonly partition: number;
+  readonly fence: string;
+}
+
+export interface Checkpoint extends Held {
+  readonly nextOffset: number;
+  readonly reached: number;
+  readonly attempts: number;
+  readonly retryInMs: number | null;
+  readonly stopped: boolean;
+}
+
+const columns = `c.consumer_id as "consumerId", c.partition, c.fence::text, c.next_offset::float8 as "nextOffset", c.reached::float8,
+  c.attempts, ${ms("c.retry_at - tuntas.now()")} as "retryInMs", c.stopped_at is not null as stopped`;
+
+// Of two who look at once the second passes over what the first is taking. Nothing is taken for a process that has no row
+// any more: nobody would notice its death.
+const claim = statement(
+  `with me as (
+     insert into tuntas.stream_member (consumer_id, process_id)
+     select $1, p.id from tuntas.process p where p.id = $2 on conflict do nothing
+   ), free as materialized (
+     select c.partition from tuntas.stream_checkpoint c
+     where c.consumer_id = $1 and c.owner_id is null and exists (select from tuntas.process p where p.id = $2)
+     order by c.partition for update of c skip locked
+     limit greatest(0, (
+       select ceil(count(*)::numeric / (1 + (select count(*) from tuntas.stream_member m where m.consumer_id = $1 and m.process_id <> $2)))
+         - count(*) filter (where a.owner_id = $2) from tuntas.stream_checkpoint a where a.consumer_id = $1))
+   )
+   update tuntas.stream_checkpoint c set owner_id = $2, fence = c.fence + 1, moved_at = tuntas.now() from free f
+   where c.consumer_id = $1 and c.partition = f.partition returning ${columns}`,
+);
+
+/** Takes free partitions, up to the process's share. */
+export const claimPartitions = (sql: Runner, consumerId: number, processId: string): Promise<Checkpoint[]> =>
+  sql.run<Checkpoint & {}>(claim, [consumerId, processId]);
+
+const standing = statement(
+  `select (select count(*)::int from tuntas.stream_member m where m.consumer_id = $1) as members,
+     count(*)::int as partitions, array(select c.partition || ':' || c.fence from tuntas.stream_checkpoint c
+       where c.consumer_id = $1 and c.owner_id = $2 order by c.partition) as held
+   from tuntas.stream_checkpoint a where a.consumer_id = $1`,
+);
+
+/** How many share the partitions, and what of them, by `partition:fence`, this process holds. */
+export const readStanding = async (sql: Runner, consumerId: number, processId: string) =>
+  (
+    await sql.run<{ members: number; partitions: number; held: string[] }>(standing, [consumerId, processId])
+  )[0]!;
+
+const own = (first: number) =>
+  `c.consumer_id = $${first} and c.partition = $${first + 1} and c.fence = $${first + 2}::bigint`;
+const ofHeld = ({ consumerId, partition, fence }: Held) => [consumerId, partition, fence];
+
+const release = statement(
+  `update tuntas.stream_checkpoint c set owner_id = null where ${own(1)} returning c.partition`,
+);
+
+export const releasePartition = (sql: Runner, held: Held) => sql.run(release, ofHeld(held));
+
+const leave = statement(`delete from tuntas.stream_member where consumer_id = $1 and process_id = $2`);
+
+export const leaveConsumer = (sql: Runner, consumerId: number, processId: string) =>
+  sql.run(leave, [consumerId, processId]);
+
+const resync = statement(`select ${columns} from tuntas.stream_checkpoint c where ${own(1)}`);
+
+/** How the partition stands, where it is still held so. */
+export const readCheckpoint = async (sql: Runner, held: Held): Promise<Checkpoint | undefined> =>
+  (await sql.run<Checkpoint & {}>(resync, ofHeld(held)))[0];
+
+const moved = `update tuntas.stream_checkpoint c set next_offset = $4, reached = greatest(c.reached, $4), moved_at = tuntas.now(),
+  attempts = 0, retry_at = null, code = null, reason = null where ${own(1)} returning 1`;
+
+/** Moves the checkpoint; nothing comes back where the fence is lost. */
+export const advance = statement(moved);
+/** The same, and raises where the fence is lost, so that the transaction fails with it. */
+export const advanceOrRaise = statement(`with moved as (${moved}) select 1 / count(*) from moved`);
+
+export const advanceValues = (held: Held, nextOffset: number): unknown[] => [...ofHeld(held), nextOffset];
+
+const holdOrRaise = `with held as (select 1 from tuntas.stream_checkpoint c where ${own(1)} for update) select 1 / count(*) from held`;
+/** Keeps the partition until the end of the transaction, and raises where it is another's. */
+export const keepOrRaise = statement(holdOrRaise);
+export const keepValues = ofHeld;
+
+/** Why a record could not be handled. */
+export interface Failure {
+  readonly attempts: number;
+  readonly code: string;
+  readonly reason: string;
+}
+
+const retry = statement(
+  `update tuntas.stream_checkpoint c set attempts = $4, retry_at = tuntas.now() + ${interval("$5")}, code = $6, reason = $7
+   where ${own(1)} returning c.partition`,
+);
+
+export const noteRetry = async (
+  sql: Runner,
+  held: Held,
+  { attempts, delayMs, code, reason }: Failure & { readonly delayMs: number },
+): Promise<boolean> => (await sql.run(retry, [...ofHeld(held), attempts, delayMs, code, reason])).length > 0;
+
+const stop = statement(
+  `update tuntas.stream_checkpoint c set attempts = $4, retry_at = null, code = $5, reason = $6, stopped_at = tuntas.now()
+   where ${own(1)} returning c.partition`,
+);
+
+export const stopPartition = async (sql: Runner, held: Held, { attempts, code, reason }: Failure) =>
+  (await sql.run(stop, [...ofHeld(held), attempts, code, reason])).length > 0;
+
+const removeMembers = statement(`delete from tuntas.stream_member where process_id = any($1::bigint[])`);
+const freeText = (where: string) =>
+  statement(`update tuntas.stream_checkpoint c set owner_id = null, fence = c.fence + 1 where ${where}
+    returning c.consumer_id as "consumerId"`);
+const freeOf = freeText("c.owner_id = any($1::bigint[])");
+const freeStray = freeText(
+  "c.owner_id is not null and not exists (select from tuntas.process p where p.id = c.owner_id)",
+);
+
+/** Frees what the processes hold; they have no share any more. Answers the consumers that have something free now. */
+export const freePartitions = (sql: Sql, processIds: readonly string[]): Promise<number[]> =>
+  sql.transaction(async (tx) => {
+    await tx.run(removeMembers, [processIds]);
+    return (await tx.run<{ consumerId: number }>(freeOf, [processIds])).map(({ consumerId }) => consumerId);
+  });
+
+/** Frees what processes hold that have no row any more: claims whose commit came after their end. */
+export const freeStrays = async (sql: Runner): Promise<number[]> =>
+  (await sql.run<{ consumerId: number }>(freeStray)).map(({ consumerId }) => consumerId);
+
+// Whoever works moves its checkpoint, or notes a failure, within its timeout of the moment from which there was something to
+// do. Who has not for twice as long and a lease more has an event loop that is blocked.
+const stuck = statement(
+  `select distinct c.owner_id::text as "processId", c.consumer_id as "consumerId" from tuntas.stream_checkpoint c join tuntas.stream_consumer k on k.id = c.consumer_id
+     join tuntas.stream_partition p on p.stream_id = c.stream_id and p.partition = c.partition
+   where c.owner_id is not null and c.stopped_at is null and p.next_offset > c.next_offset
+     and greatest(c.moved_at, c.retry_at, (select r.appended_at from tuntas.stream_peek(c.stream_id, c.partition, c.next_offset, 1) r))
+       < tuntas.now() - 2 * k.timeout - interval '15 s'`,
+);
+
+export interface Stuck {
+  readonly processId: string;
+  readonly consumerId: number;
+}
+
+/** Processes that hold a partition and do nothing with it. */
+export const findStuck = (sql: Runner): Promise<Stuck[]> => sql.run<Stuck & {}>(stuck);
+
+const leaveStuck = statement(
+  `with gone as (delete from tuntas.stream_member where consumer_id = $1 and process_id = $2)
+   update tuntas.stream_checkpoint c set owner_id = null, fence = c.fence + 1 where c.consumer_id = $1 and c.owner_id = $2`,
+);
+
+/** Frees what it holds of the consumer, of which it has no share until it comes back. */
+export const freeStuck = (sql: Runner, { consumerId, processId }: Stuck) =>
+  sql.run(leaveStuck, [consumerId, processId]);
+
+/** What a person does to a consumer moves the fence: whoever works on it finds that out at its commit. */
+const move = statement(
+  `update tuntas.stream_checkpoint c set next_offset = $3, owner_id = null, fence = c.fence + 1, attempts = 0, retry_at = null,
+     code = null, reason = null, stopped_at = null, moved_at = tuntas.now()
+   where c.consumer_id = $1 and c.partition = $2`,
+);
+
+export const moveCheckpoint = (sql: Runner, consumerId: number, to: { partition: number; offset: number }) =>
+  sql.run(move, [consumerId, to.partition, to.offset]);
+
+const resume = statement(
+  `update tuntas.stream_checkpoint c set owner_id = null, fence = c.fence + 1, attempts = 0, retry_at = null, stopped_at = null
+   where c.consumer_id = $1 and c.stopped_at is not null returning c.partition`,
+);
+
+/** Has stopped partitions tried again; answers which. */
+export const resumePartitions = async (sql: Runner, consumerId: number): Promise<number[]> =>
+  (await sql.run<{ partition: number }>(resume, [consumerId])).map(({ partition }) => partition);

@@ -1,0 +1,91 @@
+// Records that a consumer has gone past without handling them.
+import type { Tx } from "../../pg/contract.ts";
+import { statement } from "../../pg/database.ts";
+import type { Runner } from "../../pg/join.ts";
+import type { Parked } from "../contract.ts";
+import { advanceOrRaise, advanceValues, type Failure, type Held } from "./checkpoints.ts";
+import type { StoredRecord } from "./records.ts";
+import { ms } from "./streams.ts";
+
+const insert = statement(
+  `insert into tuntas.stream_parked as k (consumer_id, partition, "offset", key, body, attempts, code, reason, parked_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, tuntas.now())
+   on conflict (consumer_id, partition, "offset") do update
+     set attempts = excluded.attempts, code = excluded.code, reason = excluded.reason, parked_at = excluded.parked_at, replay_at = null`,
+);
+
+/** Parks the record and goes past it, in one commit; raises where the partition is another's. */
+export async function parkRecord(tx: Tx, held: Held, record: StoredRecord, why: Failure): Promise<void> {
+  const { offset, key, body } = record;
+  await tx.run(advanceOrRaise, advanceValues(held, offset + 1));
+  await tx.run(insert, [
+    held.consumerId,
+    held.partition,
+    offset,
+    key,
+    body,
+    why.attempts,
+    why.code,
+    why.reason,
+  ]);
+}
+
+/** A parked record that is to be handled again. */
+export interface Replay extends StoredRecord {
+  readonly id: string;
+  readonly attempts: number;
+}
+
+const wanted = statement(
+  `select k.id::text, k."offset"::float8 as "offset", k.key, k.body, k.attempts, ${ms("k.parked_at")} as "appendedAtMs"
+   from tuntas.stream_parked k where k.consumer_id = $1 and k.partition = $2 and k.replay_at is not null order by k.id limit 1`,
+);
+
+/** The first that is wanted. */
+export const findReplay = async (sql: Runner, { consumerId, partition }: Held): Promise<Replay | undefined> =>
+  (await sql.run<Replay & {}>(wanted, [consumerId, partition]))[0];
+
+/** Ends a replay that succeeded; raises where somebody has ended it before. */
+export const endReplayOrRaise = statement(
+  `with gone as (delete from tuntas.stream_parked where id = $1 and replay_at is not null returning 1) select 1 / count(*) from gone`,
+);
+
+const fail = statement(
+  `update tuntas.stream_parked set attempts = $2, code = $3, reason = $4, replay_at = null where id = $1`,
+);
+
+/** It failed once more and stays where it was. */
+export const failReplay = (sql: Runner, id: string, { attempts, code, reason }: Failure) =>
+  sql.run(fail, [id, attempts, code, reason]);
+
+const list = statement(
+  `select k.id::text, s.name as stream, c.name as consumer, k.partition, k."offset"::float8 as "offset", k.key, k.body, k.attempts,
+     k.code, k.reason, ${ms("k.parked_at")} as "parkedAtMs", k.replay_at is not null as replaying
+   from tuntas.stream_parked k join tuntas.stream_consumer c on c.id = k.consumer_id join tuntas.stream s on s.id = c.stream_id
+   where s.name = $1 and ($2::text is null or c.name = $2) order by k.id desc limit $3`,
+);
+
+/** The latest first. */
+export const listParked = (
+  sql: Runner,
+  stream: string,
+  consumer: string | null,
+  limit: number,
+): Promise<Parked[]> => sql.run<Parked & {}>(list, [stream, consumer, limit]);
+
+const askReplay = statement(
+  `update tuntas.stream_parked k set replay_at = tuntas.now() where k.consumer_id = $1 and ($2::bigint[] is null or k.id = any($2))
+   returning k.id::text`,
+);
+const discard = statement(
+  `delete from tuntas.stream_parked k where k.consumer_id = $1 and ($2::bigint[] is null or k.id = any($2)) returning k.id::text`,
+);
+
+const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
+
+/** Wants them handled again, all where no ids are given; answers which. */
+export const replayParked = async (tx: Tx, consumerId: number, ids: readonly string[] | null) =>
+  idsOf(await tx.run<{ id: string }>(askReplay, [consumerId, ids]));
+
+export const discardParked = async (tx: Tx, consumerId: number, ids: readonly string[] | null) =>
+  idsOf(await tx.run<{ id: string }>(discard, [consumerId, ids]));

@@ -1,0 +1,91 @@
+// Appending and reading records. What of it must be several statements under one lock is a function of the migration.
+import type { Queryable } from "../../pg/contract.ts";
+import { pgArray } from "../../pg/arrays.ts";
+import { statement, type Database } from "../../pg/database.ts";
+import { toCoded } from "../../pg/faults.ts";
+import type { Runner } from "../../pg/join.ts";
+import { partitionKey } from "../wake.ts";
+import { ms } from "./streams.ts";
+
+export interface NewRecord {
+  readonly partition: number;
+  readonly key: string;
+  readonly body: string;
+}
+
+const append = statement(
+  `select a.partition, a.first_offset::float8 as "firstOffset" from tuntas.stream_append($1, $2::int[], $3::text[], $4::text[]) a`,
+);
+
+/** Appends in a commit of their own; answers the offset of each, none where the stream is gone. */
+export async function appendRecords(
+  sql: Runner,
+  streamId: number,
+  records: readonly NewRecord[],
+): Promise<number[]> {
+  const rows = await sql.run<{ partition: number; firstOffset: number }>(append, [
+    streamId,
+    pgArray.int(records.map(({ partition }) => partition)),
+    pgArray.text(records.map(({ key }) => key)),
+    pgArray.text(records.map(({ body }) => body)),
+  ]);
+  if (rows.length === 0) return [];
+  const next = new Map(rows.map(({ partition, firstOffset }) => [partition, firstOffset]));
+  return records.map(({ partition }) => {
+    const offset = next.get(partition)!;
+    next.set(partition, offset + 1);
+    return offset;
+  });
+}
+
+const arrive = statement(
+  `insert into tuntas.stream_arrival (stream_id, partition, key, body, appended_at)
+   select s.id, $2, $3, $4, tuntas.now() from tuntas.stream s where s.id = $1 returning id`,
+);
+const tell = statement(`select pg_notify($1, $2)`);
+
+/** Appends in the caller's transaction; its offset comes after the commit. False where the stream is gone. */
+export async function arriveIn(
+  { prepare, schema }: Pick<Database, "prepare" | "schema">,
+  tx: Queryable,
+  streamId: number,
+  { partition, key, body }: NewRecord,
+): Promise<boolean> {
+  try {
+    const { rows } = await tx.query(prepare(arrive).text, [streamId, partition, key, body]);
+    // Heard at the commit, and not at all if the caller rolls back.
+    if (rows.length > 0) await tx.query(tell.text, [`${schema}.stream`, partitionKey(streamId, partition)]);
+    return rows.length > 0;
+  } catch (cause) {
+    throw toCoded(cause);
+  }
+}
+
+export interface StoredRecord {
+  readonly offset: number;
+  readonly key: string;
+  readonly body: string;
+  readonly appendedAtMs: number;
+}
+
+/** Where in a stream, and how many. */
+export interface Range {
+  readonly streamId: number;
+  readonly partition: number;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+const stored = `r."offset"::float8 as "offset", r.key, r.body, ${ms("r.appended_at")} as "appendedAtMs"`;
+const read = statement(`select ${stored} from tuntas.stream_read($1, $2, $3, $4) r`);
+const peek = statement(`select ${stored} from tuntas.stream_peek($1, $2, $3, $4) r`);
+
+const valuesOf = ({ streamId, partition, offset, limit }: Range) => [streamId, partition, offset, limit];
+
+/** The records from an offset on, in their order; what has arrived gets its offsets first. */
+export const readRecords = (sql: Runner, range: Range): Promise<StoredRecord[]> =>
+  sql.run<StoredRecord & {}>(read, valuesOf(range));
+
+/** The same, and changes nothing. */
+export const peekRecords = (sql: Runner, range: Range): Promise<StoredRecord[]> =>
+  sql.run<StoredRecord & {}>(peek, valuesOf(range));

@@ -1,0 +1,72 @@
+// What any one process does for all streams: after a death, and once a minute. Segments are begun and dropped, what nobody
+// works on is freed.
+import type { Database } from "../pg/database.ts";
+import { streamSignals } from "./signals.ts";
+import { dropped, isRollDue } from "./state.ts";
+import { findStuck, freePartitions, freeStrays, freeStuck } from "./store/checkpoints.ts";
+import * as store from "./store/streams.ts";
+import { consumerKey, tell, type Telling } from "./wake.ts";
+
+export interface Upkeep {
+  /** Frees what the dead held. */
+  takeOver(processIds: readonly string[]): Promise<void>;
+  sweep(): Promise<void>;
+}
+
+export function makeUpkeep({ database, ...telling }: Telling & { readonly database: Database }): Upkeep {
+  function freed(consumerIds: readonly number[]): void {
+    for (const id of new Set(consumerIds)) tell(telling, consumerKey(id));
+  }
+
+  const takeOver = async (processIds: readonly string[]) => freed(await freePartitions(database, processIds));
+
+  async function freeAllStuck(): Promise<void> {
+    for (const each of await findStuck(database)) {
+      await freeStuck(database, each);
+      freed([each.consumerId]);
+      streamSignals.publish("stream.stuck", { ...each });
+    }
+  }
+
+  async function rollIfDue({ id, retentionMs }: store.StreamRow): Promise<void> {
+    const last = await store.readLastSegment(database, id);
+    if (last && isRollDue(last.ageMs, last.records, retentionMs)) await store.roll(database, id);
+  }
+
+  /** Looks again with the partitions held, so that no consumer is put back meanwhile; answers how many went. */
+  const dropUnread = (id: number, retentionMs: number): Promise<number> =>
+    database.transaction(async (tx) => {
+      await store.sequence(tx, id);
+      const { drop } = dropped(await store.readSealed(tx, id), retentionMs);
+      await store.dropSegments(
+        tx,
+        id,
+        drop.map(({ segment }) => segment),
+      );
+      return drop.length;
+    });
+
+  async function dropOver({ id, name, retentionMs }: store.StreamRow): Promise<void> {
+    const { drop, held } = dropped(await store.readSealed(database, id), retentionMs);
+    if (drop.length > 0) {
+      const segments = await dropUnread(id, retentionMs);
+      streamSignals.publish("stream.dropped", { stream: name, segments });
+    }
+    if (held.length > 0) {
+      const consumers = [...new Set(held.flatMap(({ unreadBy }) => unreadBy))].join(", ");
+      streamSignals.publish("stream.held", { stream: name, segments: held.length, consumers });
+    }
+  }
+
+  return {
+    takeOver,
+    async sweep() {
+      freed(await freeStrays(database));
+      await freeAllStuck();
+      for (const stream of await store.findStreams(database, null)) {
+        await rollIfDue(stream);
+        await dropOver(stream);
+      }
+    },
+  };
+}

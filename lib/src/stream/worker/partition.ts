@@ -1,0 +1,284 @@
+// One partition, for as long as this process holds it: read, try, settle what it came to, and rest where there is nothing.
+// It ends when it is told to, or when it finds that the partition is another's.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Outcome } from "../../core/outcome.ts";
+import { fenced, type Prepared } from "../../engine/handler/transaction.ts";
+import { makeBell, type Bell, type Waker } from "../../engine/wake.ts";
+import { isTransient } from "../../pg/faults.ts";
+import { streamErrors } from "../contract.ts";
+import { streamSignals, type StreamSignal } from "../signals.ts";
+import { decideFailure, fewer, type FailurePolicy } from "../state.ts";
+import * as store from "../store/checkpoints.ts";
+import type { Checkpoint, Failure, Held } from "../store/checkpoints.ts";
+import { endReplayOrRaise, failReplay, findReplay, parkRecord, type Replay } from "../store/parked.ts";
+import { readRecords, type StoredRecord } from "../store/records.ts";
+import { partitionKey, streamKey } from "../wake.ts";
+import { Attempt, type AttemptDeps, type BatchToTry, type Came } from "./attempt.ts";
+
+export interface PartitionDeps extends Omit<AttemptDeps, "partition"> {
+  readonly waker: Waker;
+  readonly streamId: number;
+  readonly policy: FailurePolicy;
+}
+
+const tryAgainMs = 500;
+const [codeMax, reasonMax] = [100, 2000];
+
+// Text that PostgreSQL cannot hold would fail the write of the failure.
+const storable = (text: string, length: number): string =>
+  text.slice(0, length).toWellFormed().replaceAll("\0", "\uFFFD");
+
+const prepared = (statement: Prepared["statement"], values: readonly unknown[]): Prepared => ({
+  statement,
+  values,
+});
+
+/** A partition that this process holds. */
+export class HeldPartition {
+  readonly held: Held;
+  /** Resolves once nothing runs here any more. Never rejects. */
+  readonly ended: Promise<void>;
+  /** Whether the partition is this process's no more. */
+  lost = false;
+  readonly #deps: PartitionDeps;
+  readonly #bell: Bell;
+  readonly #unsubscribe: () => void;
+  readonly #ending = new AbortController();
+  #at: Checkpoint;
+  #size: number;
+  #attempt: Attempt | undefined;
+  /** Somebody may want a parked record again. */
+  #woken = true;
+
+  constructor(deps: PartitionDeps, checkpoint: Checkpoint) {
+    const { waker, streamId, definition } = deps;
+    const key = streamKey(partitionKey(streamId, checkpoint.partition));
+    this.#deps = deps;
+    this.#at = checkpoint;
+    const { consumerId, partition, fence } = checkpoint;
+    this.held = { consumerId, partition, fence };
+    this.#size = definition.options.batch;
+    this.#bell = makeBell(waker, key);
+    this.#unsubscribe = waker.subscribe(key, () => (this.#woken = true));
+    this.ended = this.#run();
+  }
+
+  /** Whether a handler runs. */
+  get running(): boolean {
+    return this.#attempt !== undefined;
+  }
+
+  /** Ends after the batch under way. */
+  end(): void {
+    this.#ending.abort();
+  }
+
+  /** Ends at once; what the handler wrote is undone. */
+  abandon(reason: unknown): void {
+    this.end();
+    this.#attempt?.abandon(reason);
+  }
+
+  /** The partition is another's. */
+  lose(): void {
+    this.lost = true;
+    this.abandon(
+      streamErrors.error("TUNTAS_CHECKPOINT_LOST", `partition ${this.held.partition} is another's now`),
+    );
+  }
+
+  get #isOver(): boolean {
+    return this.lost || this.#ending.signal.aborted;
+  }
+
+  async #run(): Promise<void> {
+    this.#publish("stream.claimed");
+    if (this.#at.retryInMs !== null) await this.#pause(this.#at.retryInMs);
+    while (!this.#isOver) {
+      try {
+        if (!(await this.#round())) await this.#bell.wait(Infinity, this.#ending.signal);
+      } catch (cause) {
+        this.#deps.log.warn({ cause, ...this.#names }, "a partition could not be read on; tried again soon");
+        await this.#pause(tryAgainMs);
+        await this.#resync().catch(() => undefined);
+      }
+    }
+    this.#bell.close();
+    this.#unsubscribe();
+  }
+
+  /** One batch, or one parked record; answers whether there was anything. */
+  async #round(): Promise<boolean> {
+    const replayed = this.#woken && (await this.#replay());
+    if (this.#isOver || this.#at.stopped) return replayed;
+    const { nextOffset: offset } = this.#at;
+    const { streamId, database } = this.#deps;
+    const { partition } = this.held;
+    const records = await readRecords(database, { streamId, partition, offset, limit: this.#size });
+    if (records.length === 0) return replayed;
+    // Whatever ended meanwhile, nothing was begun.
+    if (!this.#isOver) await this.#handle(records);
+    return true;
+  }
+
+  async #try(of: BatchToTry): Promise<Came> {
+    this.#attempt = new Attempt({ ...this.#deps, partition: this.held.partition }, of);
+    const came = await this.#attempt.run();
+    this.#attempt = undefined;
+    return came;
+  }
+
+  async #handle(records: readonly StoredRecord[]): Promise<void> {
+    const begunAt = performance.now();
+    const { held } = this;
+    const valuesOf = (count: number) => store.advanceValues(held, records[count - 1]!.offset + 1);
+    const came = await this.#try({
+      records,
+      attempt: this.#at.attempts + 1,
+      reached: this.#at.reached,
+      closing: (count) => [fenced(prepared(store.advanceOrRaise, valuesOf(count)))],
+      plain: (count) => prepared(store.advance, valuesOf(count)),
+    });
+    if (came.kind === "committed") return this.#moved(records.slice(0, came.count), begunAt);
+    if (came.kind === "lost") return this.#isOver ? undefined : this.#lost();
+    if (came.kind === "unsure") return this.#doubt(came.cause);
+    return this.#failed(records, came);
+  }
+
+  #moved(records: readonly StoredRecord[], begunAt: number): void {
+    const { reached } = this.#at;
+    const nextOffset = records.at(-1)!.offset + 1;
+    this.#at = {
+      ...this.#at,
+      attempts: 0,
+      nextOffset,
+      reached: Math.max(reached, nextOffset),
+    };
+    this.#size = Math.min(this.#deps.definition.options.batch, Math.max(this.#size, records.length) * 2);
+    this.#publish("stream.handled", {
+      count: records.length,
+      replayed: records.filter(({ offset }) => offset < reached).length,
+      durationMs: performance.now() - begunAt,
+    });
+  }
+
+  #lost(): void {
+    if (this.lost) return;
+    this.#publish("stream.lost");
+    this.lost = true;
+    this.end();
+  }
+
+  /** The commit may have taken place: the checkpoint says how far it is. */
+  async #doubt(cause: unknown): Promise<void> {
+    this.#deps.log.warn(
+      { cause, ...this.#names },
+      "a commit was lost; the checkpoint tells whether it took place",
+    );
+    await this.#pause(tryAgainMs);
+    await this.#resync();
+  }
+
+  async #resync(): Promise<void> {
+    const found = await store.readCheckpoint(this.#deps.database, this.held);
+    if (found) this.#at = found;
+    else this.#lost();
+  }
+
+  async #failed(records: readonly StoredRecord[], { at, outcome }: Came & { kind: "failed" }): Promise<void> {
+    const record = records[at ?? 0]!;
+    const isAlone = records.length === 1;
+    const attempt = isAlone || at === 0 ? this.#at.attempts + 1 : 1;
+    const why = { attempts: attempt, code: storable(outcome.code, codeMax), reason: reasonOf(outcome) };
+    this.#tellFailure("stream.failed", record, why);
+    this.#size = fewer(records.length, at);
+    if (!isAlone && at !== 0) return;
+    await this.#settle(record, outcome, why);
+  }
+
+  async #settle(record: StoredRecord, outcome: Outcome, why: Failure): Promise<void> {
+    const { database, policy } = this.#deps;
+    const decision = decideFailure(outcome, why.attempts, policy, Math.random());
+    if (decision.kind === "park") return this.#park(record, why);
+    if (decision.kind === "stop") {
+      if (!(await store.stopPartition(database, this.held, why))) return this.#lost();
+      this.#at = { ...this.#at, attempts: why.attempts, stopped: true };
+      return this.#tellFailure("stream.stopped", record, why);
+    }
+    if (!(await store.noteRetry(database, this.held, { ...why, ...decision }))) return this.#lost();
+    this.#at = { ...this.#at, attempts: why.attempts };
+    await this.#pause(decision.delayMs);
+  }
+
+  async #park(record: StoredRecord, why: Failure): Promise<void> {
+    const { database } = this.#deps;
+    try {
+      await database.transaction((tx) => parkRecord(tx, this.held, record, why));
+    } catch (cause) {
+      if (isTransient(cause)) throw cause;
+      // It raises where the fence is lost; then the partition is not there as it was held.
+      await this.#resync();
+      if (!this.lost) throw cause;
+      return;
+    }
+    const nextOffset = record.offset + 1;
+    this.#at = { ...this.#at, attempts: 0, nextOffset, reached: Math.max(this.#at.reached, nextOffset) };
+    this.#tellFailure("stream.parked", record, why);
+  }
+
+  /** Handles a parked record that somebody wants again; answers whether there was one. */
+  async #replay(): Promise<boolean> {
+    this.#woken = false;
+    const { database } = this.#deps;
+    const record = await findReplay(database, this.held);
+    if (!record) return false;
+    this.#woken = true;
+    const came = await this.#try({
+      records: [record],
+      attempt: record.attempts + 1,
+      reached: Infinity,
+      closing: () => [
+        fenced(prepared(store.keepOrRaise, store.keepValues(this.held))),
+        fenced(prepared(endReplayOrRaise, [record.id])),
+      ],
+    });
+    await this.#replayCame(record, came);
+    return true;
+  }
+
+  async #replayCame(record: Replay, came: Came): Promise<void> {
+    if (came.kind === "committed") return this.#publish("stream.replayed", recordFields(record));
+    if (came.kind === "unsure") return this.#doubt(came.cause);
+    // Somebody may have discarded it meanwhile, which is no loss of the partition.
+    if (came.kind === "lost") return this.#isOver ? undefined : this.#resync();
+    const { outcome } = came;
+    const attempts = record.attempts + 1;
+    const why = { attempts, code: storable(outcome.code, codeMax), reason: reasonOf(outcome) };
+    await failReplay(this.#deps.database, record.id, why);
+    this.#tellFailure("stream.failed", record, why);
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(Math.max(0, ms), undefined, { signal: this.#ending.signal, ref: false }).catch(
+      () => undefined,
+    );
+  }
+
+  get #names() {
+    const { definition } = this.#deps;
+    return { stream: definition.stream.name, consumer: definition.name, partition: this.held.partition };
+  }
+
+  #publish(name: StreamSignal, fields: Readonly<Record<string, unknown>> = {}): void {
+    streamSignals.publish(name, { ...fields, ...this.#names });
+  }
+
+  #tellFailure(name: StreamSignal, record: StoredRecord, { attempts: attempt, code, reason }: Failure): void {
+    const fields = { ...recordFields(record), code, reason, attempt };
+    this.#publish(name, fields);
+    this.#deps.log.warn({ event: name, ...fields, ...this.#names }, reason || code);
+  }
+}
+
+const recordFields = ({ offset, key }: StoredRecord) => ({ offset, key });
+const reasonOf = ({ message, code }: Outcome): string => storable(message || code, reasonMax);

@@ -1,0 +1,140 @@
+// A consumer in this process: takes its share of the partitions, gives back what is more than that, and lets go of what has
+// become another's. It looks when somebody comes, goes or dies, and when the heartbeat finds that something is not as it
+// should be.
+import { toMs } from "../../core/duration.ts";
+import type { ConsumerDefinition } from "../contract.ts";
+import { failurePolicyOf } from "../declaration.ts";
+import { shareOf } from "../state.ts";
+import * as store from "../store/checkpoints.ts";
+import type { ConsumerRow } from "../store/streams.ts";
+import { consumerKey, streamKey, tell, type Telling } from "../wake.ts";
+import { HeldPartition, type PartitionDeps } from "./partition.ts";
+
+export interface RunnerDeps extends Telling, Pick<PartitionDeps, "database" | "log"> {
+  readonly processId: () => string;
+}
+
+export interface Runner {
+  readonly definition: ConsumerDefinition;
+  /** How many partitions this process holds, and in how many of them a handler runs. */
+  active(): { readonly held: number; readonly running: number };
+  /** At each beat: a process that was taken for dead has another id, and is to join again. */
+  beat(): void;
+  /** Everything that this process holds was lost. */
+  abandon(): void;
+  /** No further batch; resolves once those under way have ended. */
+  drain(): Promise<void>;
+  /** Ends at once, gives everything back, and leaves. */
+  leave(): Promise<void>;
+}
+
+export function makeRunner(deps: RunnerDeps, definition: ConsumerDefinition, of: ConsumerRow): Runner {
+  const { database, waker, log, processId } = deps;
+  const partitions = new Map<number, HeldPartition>();
+  const own: PartitionDeps = {
+    database,
+    waker,
+    log,
+    definition,
+    streamId: of.streamId,
+    timeoutMs: toMs(definition.options.timeout),
+    policy: failurePolicyOf(definition),
+  };
+  let joinedAs: string | undefined;
+  let looking: Promise<void> | undefined;
+  let again = false;
+  let closed = false;
+
+  function tellOthers(): void {
+    tell(deps, consumerKey(of.id));
+  }
+
+  async function giveBack(partition: HeldPartition): Promise<void> {
+    partition.end();
+    await partition.ended;
+    if (partitions.get(partition.held.partition) === partition) partitions.delete(partition.held.partition);
+    if (partition.lost) return;
+    await store.releasePartition(database, partition.held);
+    tellOthers();
+  }
+
+  function begin(checkpoint: store.Checkpoint): void {
+    const before = partitions.get(checkpoint.partition);
+    before?.lose();
+    const partition = new HeldPartition(own, checkpoint);
+    partitions.set(checkpoint.partition, partition);
+    void partition.ended.then(() => {
+      if (!partition.lost || partitions.get(checkpoint.partition) !== partition) return;
+      partitions.delete(checkpoint.partition);
+      look();
+    });
+  }
+
+  /** Lets go of what is held no more; answers the share. */
+  async function compare(id: string): Promise<number> {
+    const { members, partitions: all, held } = await store.readStanding(database, of.id, id);
+    const known = new Set(held);
+    for (const partition of partitions.values())
+      if (!known.has(`${partition.held.partition}:${partition.held.fence}`)) partition.lose();
+    return shareOf(all, members);
+  }
+
+  async function once(): Promise<void> {
+    const id = processId();
+    const isNew = joinedAs !== id;
+    for (const checkpoint of await store.claimPartitions(database, of.id, id)) begin(checkpoint);
+    joinedAs = id;
+    if (isNew) tellOthers();
+    const share = await compare(id);
+    const kept = [...partitions.values()].filter(({ lost }) => !lost);
+    for (const partition of kept.slice(share)) void giveBack(partition).catch(complain);
+  }
+
+  const complain = (cause: unknown) =>
+    log.warn({ cause, consumer: definition.name }, "partitions could not be shared out; tried again soon");
+
+  async function lookAll(): Promise<void> {
+    do {
+      again = false;
+      await once().catch(complain);
+    } while (again && !closed);
+  }
+
+  function look(): void {
+    if (closed) return;
+    again = true;
+    looking ??= lookAll().finally(() => (looking = undefined));
+  }
+
+  const unsubscribe = waker.subscribe(streamKey(consumerKey(of.id)), look);
+  look();
+
+  async function drain(): Promise<void> {
+    closed = true;
+    unsubscribe();
+    await looking;
+    for (const partition of partitions.values()) partition.end();
+    await Promise.all([...partitions.values()].map(({ ended }) => ended));
+  }
+
+  return {
+    definition,
+    active: () => ({
+      held: partitions.size,
+      running: [...partitions.values()].filter(({ running }) => running).length,
+    }),
+    beat() {
+      if (joinedAs !== processId()) look();
+    },
+    abandon() {
+      for (const partition of partitions.values()) partition.lose();
+    },
+    drain,
+    async leave() {
+      for (const partition of partitions.values()) partition.abandon(new Error("the process stops"));
+      await drain();
+      await store.leaveConsumer(database, of.id, processId());
+      for (const partition of [...partitions.values()]) await giveBack(partition);
+    },
+  };
+}

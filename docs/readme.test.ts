@@ -34,9 +34,15 @@ const codeOf = (page: string): string => blocksOf(pathToFileURL(join(root, page)
 const example = codeOf("README.md");
 
 test("the README's example, the lessons' and those of the workflow recipes compile", () => {
-  const recipes = ["backfill", "builder", "calls", "callbacks", "distributed-map", "schedules"].map(
-    (name) => `docs/recipes/${name}.md`,
-  );
+  const recipes = [
+    "backfill",
+    "builder",
+    "calls",
+    "callbacks",
+    "distributed-map",
+    "schedules",
+    "streams",
+  ].map((name) => `docs/recipes/${name}.md`);
   mkdirSync(scratch, { recursive: true });
   const paths = ["README.md", "docs/learn/queues.md", "docs/learn/workflows.md", ...recipes].map((page) => {
     const path = join(scratch, `${basename(page, ".md")}.ts`);

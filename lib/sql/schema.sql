@@ -1095,6 +1095,122 @@ create table tuntas.side_effect (
   constraint side_effect_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'unknown'::text])))
 );
 
+-- control: Streams: what they are partitioned by, how long records are kept, who answers for them.
+create table tuntas.stream (
+  id integer generated always as identity not null,
+  name text not null,
+  key_meaning text not null,
+  partitions integer not null,
+  retention interval not null,
+  owner text not null,
+  runbook text not null,
+  segment integer default 0 not null,
+  constraint stream_name_key UNIQUE (name),
+  constraint stream_pkey PRIMARY KEY (id),
+  constraint stream_partitions_check CHECK (((partitions >= 1) AND (partitions <= 256)))
+);
+
+-- domain: Records that were appended in transactions of their callers, until they get their offsets.
+create table tuntas.stream_arrival (
+  stream_id integer not null,
+  partition integer not null,
+  id bigint generated always as identity not null,
+  key text not null,
+  body text not null,
+  appended_at timestamp with time zone not null,
+  constraint stream_arrival_pkey PRIMARY KEY (stream_id, partition, id),
+  constraint stream_arrival_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES tuntas.stream(id) ON DELETE CASCADE
+);
+
+-- control: How far each consumer has read each partition, and which process reads it now.
+create table tuntas.stream_checkpoint (
+  consumer_id integer not null,
+  partition integer not null,
+  stream_id integer not null,
+  next_offset bigint not null,
+  reached bigint not null,
+  fence bigint default 0 not null,
+  owner_id bigint,
+  moved_at timestamp with time zone not null,
+  attempts integer default 0 not null,
+  retry_at timestamp with time zone,
+  code text,
+  reason text,
+  stopped_at timestamp with time zone,
+  constraint stream_checkpoint_pkey PRIMARY KEY (consumer_id, partition),
+  constraint stream_checkpoint_consumer_id_fkey FOREIGN KEY (consumer_id) REFERENCES tuntas.stream_consumer(id) ON DELETE CASCADE
+) with (fillfactor=50);
+
+-- control: Consumers of streams, and how far behind each may be.
+create table tuntas.stream_consumer (
+  id integer generated always as identity not null,
+  stream_id integer not null,
+  name text not null,
+  on_bad_record text not null,
+  timeout interval not null,
+  lag_within interval not null,
+  constraint stream_consumer_stream_id_name_key UNIQUE (stream_id, name),
+  constraint stream_consumer_pkey PRIMARY KEY (id),
+  constraint stream_consumer_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES tuntas.stream(id) ON DELETE CASCADE,
+  constraint stream_consumer_on_bad_record_check CHECK ((on_bad_record = ANY (ARRAY['park'::text, 'stop'::text])))
+);
+
+-- control: Processes that share the partitions of a consumer among them.
+create table tuntas.stream_member (
+  consumer_id integer not null,
+  process_id bigint not null,
+  constraint stream_member_pkey PRIMARY KEY (consumer_id, process_id),
+  constraint stream_member_consumer_id_fkey FOREIGN KEY (consumer_id) REFERENCES tuntas.stream_consumer(id) ON DELETE CASCADE,
+  constraint stream_member_process_id_fkey FOREIGN KEY (process_id) REFERENCES tuntas.process(id) ON DELETE CASCADE
+);
+
+-- domain: Records that a consumer could not handle and has gone past, with the reason.
+create table tuntas.stream_parked (
+  id bigint generated always as identity not null,
+  consumer_id integer not null,
+  partition integer not null,
+  offset bigint not null,
+  key text not null,
+  body text not null,
+  attempts integer not null,
+  code text not null,
+  reason text not null,
+  parked_at timestamp with time zone not null,
+  replay_at timestamp with time zone,
+  constraint stream_parked_consumer_id_partition_offset_key UNIQUE (consumer_id, partition, "offset"),
+  constraint stream_parked_pkey PRIMARY KEY (id),
+  constraint stream_parked_consumer_id_fkey FOREIGN KEY (consumer_id) REFERENCES tuntas.stream_consumer(id) ON DELETE CASCADE
+);
+
+-- control: Partitions of streams: the offset that the next record gets.
+create table tuntas.stream_partition (
+  stream_id integer not null,
+  partition integer not null,
+  next_offset bigint default 0 not null,
+  constraint stream_partition_pkey PRIMARY KEY (stream_id, partition),
+  constraint stream_partition_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES tuntas.stream(id) ON DELETE CASCADE
+) with (fillfactor=50);
+
+-- domain: The form of the segments, which hold the records of streams; empty itself.
+create table tuntas.stream_record (
+  partition integer not null,
+  offset bigint not null,
+  key text not null,
+  body text not null,
+  appended_at timestamp with time zone not null,
+  constraint stream_record_pkey PRIMARY KEY (partition, "offset")
+);
+
+-- control: Segments of streams: the offsets and the instant from which each has the records.
+create table tuntas.stream_segment (
+  stream_id integer not null,
+  segment integer not null,
+  first_offsets bigint[] not null,
+  began_at timestamp with time zone not null,
+  constraint stream_segment_pkey PRIMARY KEY (stream_id, segment),
+  constraint stream_segment_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES tuntas.stream(id) ON DELETE CASCADE
+);
+
 -- control: What executions wait for outside: calls, workers, answers to tokens, which are kept hashed.
 create table tuntas.workflow_call (
   execution_id bigint not null,
@@ -1281,6 +1397,12 @@ CREATE INDEX side_effect_caller ON tuntas.side_effect USING btree (caller) WHERE
 CREATE INDEX side_effect_open ON tuntas.side_effect USING btree (state, deadline) WHERE (state = ANY (ARRAY['pending'::text, 'unknown'::text]));
 
 CREATE INDEX side_effect_subject ON tuntas.side_effect USING btree (subject) WHERE (subject IS NOT NULL);
+
+CREATE INDEX stream_checkpoint_owner ON tuntas.stream_checkpoint USING btree (owner_id) WHERE (owner_id IS NOT NULL);
+
+CREATE INDEX stream_member_process ON tuntas.stream_member USING btree (process_id);
+
+CREATE INDEX stream_parked_replay ON tuntas.stream_parked USING btree (consumer_id, partition) WHERE (replay_at IS NOT NULL);
 
 CREATE INDEX workflow_call_activity ON tuntas.workflow_call USING btree (activity_arn, execution_id) WHERE (activity_arn IS NOT NULL);
 
@@ -1678,6 +1800,115 @@ AS $function$
     return sent.message_id;
   end
   $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.stream_append(of_stream integer, partitions integer[], keys text[], bodies text[])
+ RETURNS TABLE(partition integer, first_offset bigint)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  each integer;
+  last integer;
+begin
+  -- All in one order, so that no two wait for each other.
+  perform from tuntas.stream_partition p where p.stream_id = of_stream and p.partition = any (partitions) order by p.partition for update;
+  for each in select distinct a.partition from unnest(partitions) as a(partition) where exists (
+      select from tuntas.stream_arrival b where b.stream_id = of_stream and b.partition = a.partition)
+  loop
+    perform tuntas.stream_sequence(of_stream, each);
+  end loop;
+  select s.segment into last from tuntas.stream s where s.id = of_stream;
+  if last is null then return; end if;
+  return query execute format('with given as materialized (
+      select g.partition, g.key, g.body, row_number() over (partition by g.partition order by g.place) - 1 as step
+      from unnest($2, $3, $4) with ordinality as g(partition, key, body, place)
+    ), moved as materialized (
+      update tuntas.stream_partition p set next_offset = p.next_offset + c.count
+      from (select g.partition, count(*) as count from given g group by g.partition) c
+      where p.stream_id = $1 and p.partition = c.partition returning p.partition, p.next_offset - c.count as first
+    ), kept as (
+      insert into tuntas.stream_record_%s_%s (partition, "offset", key, body, appended_at)
+      select g.partition, m.first + g.step, g.key, g.body, tuntas.now() from given g join moved m on m.partition = g.partition
+    )
+    select m.partition, m.first from moved m', of_stream, last)
+    using of_stream, partitions, keys, bodies;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.stream_peek(of_stream integer, of_partition integer, from_offset bigint, most integer)
+ RETURNS TABLE("offset" bigint, key text, body text, appended_at timestamp with time zone)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  each integer;
+  found bigint;
+  missing integer := most;
+begin
+  for each in select s.segment from tuntas.stream_segment s where s.stream_id = of_stream and s.segment >= coalesce(
+      (select max(b.segment) from tuntas.stream_segment b where b.stream_id = of_stream and b.first_offsets[of_partition + 1] <= from_offset), 0)
+    order by s.segment
+  loop
+    return query execute format('select r."offset", r.key, r.body, r.appended_at from tuntas.stream_record_%s_%s r
+        where r.partition = $1 and r."offset" >= $2 order by r."offset" limit $3', of_stream, each)
+      using of_partition, from_offset, missing;
+    get diagnostics found = row_count;
+    missing := missing - found;
+    exit when missing <= 0;
+  end loop;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.stream_read(of_stream integer, of_partition integer, from_offset bigint, most integer)
+ RETURNS TABLE("offset" bigint, key text, body text, appended_at timestamp with time zone)
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from tuntas.stream_arrival a where a.stream_id = of_stream and a.partition = of_partition) then
+    perform tuntas.stream_sequence(of_stream, of_partition);
+  end if;
+  return query select r.* from tuntas.stream_peek(of_stream, of_partition, from_offset, most) r;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.stream_roll(of_stream integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  upcoming integer;
+begin
+  perform from tuntas.stream_partition p where p.stream_id = of_stream order by p.partition for update;
+  update tuntas.stream s set segment = s.segment + 1 where s.id = of_stream returning s.segment into upcoming;
+  execute format('create table tuntas.stream_record_%s_%s (like tuntas.stream_record including all)', of_stream, upcoming);
+  insert into tuntas.stream_segment (stream_id, segment, first_offsets, began_at)
+  select of_stream, upcoming, array_agg(p.next_offset order by p.partition), tuntas.now()
+  from tuntas.stream_partition p where p.stream_id = of_stream;
+  return upcoming;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.stream_sequence(of_stream integer, of_partition integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  last integer;
+begin
+  perform from tuntas.stream_partition p where p.stream_id = of_stream and p.partition = of_partition for update;
+  select s.segment into last from tuntas.stream s where s.id = of_stream;
+  execute format('with gone as (
+      delete from tuntas.stream_arrival a where a.stream_id = $1 and a.partition = $2 and a.id = any (array(
+        select b.id from tuntas.stream_arrival b where b.stream_id = $1 and b.partition = $2 order by b.id limit 5000))
+      returning a.id, a.key, a.body
+    ), moved as (
+      update tuntas.stream_partition p set next_offset = p.next_offset + (select count(*) from gone)
+      where p.stream_id = $1 and p.partition = $2 returning p.next_offset - (select count(*) from gone) as first
+    )
+    insert into tuntas.stream_record_%s_%s (partition, "offset", key, body, appended_at)
+    select $2, m.first + row_number() over (order by g.id) - 1, g.key, g.body, tuntas.now() from gone g, moved m', of_stream, last)
+    using of_stream, of_partition;
+end $function$
 ;
 
 CREATE OR REPLACE FUNCTION tuntas.take_out(fences bigint[], ids bigint[])

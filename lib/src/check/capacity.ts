@@ -1,5 +1,5 @@
 // Limits that are none, and lanes that are one.
-import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
+import type { WorkerDefinition } from "../queue/declaration.ts";
 import type { Declared, Sighting, SourceFile } from "./contract.ts";
 import { usesInput } from "./effects.ts";
 import { fileTree, functionTree, literalOf, nameOf, propertyOf, walk, type Tree } from "./syntax.ts";

@@ -15,14 +15,12 @@ function checkConsumer({ name, stream, place, options }: ConsumerDefinition): Si
   const code = readHandler(options.handle ?? options.handleBatch);
   if (!code) return [];
   const whole = `${stream.name}/${name}`;
-  const slow = code.calls.filter(isSlow).map(
-    ({ callee }): Sighting => ({
-      rule: "slow-ordered-handler",
-      name: whole,
-      place,
-      message: `${whole}: ${callee}(…) is called for each record, one after another`,
-    }),
-  );
+  const slow = code.calls.filter(isSlow).map(({ callee }): Sighting => ({
+    rule: "slow-ordered-handler",
+    name: whole,
+    place,
+    message: `${whole}: ${callee}(…) is called for each record, one after another`,
+  }));
   return [...slow, ...checkTransactions({ name: whole, code, placeOf: () => place })];
 }
 

@@ -181,4 +181,23 @@ const deadLetters: Check = async (database) => {
       );
 };
 
-export const contentChecks: readonly Check[] = [owners, deadLetters];
+const unserved = statement(
+  `select s.name || ' ' || k.name as name from tuntas.stream_consumer k join tuntas.stream s on s.id = k.stream_id
+   where not exists (select from tuntas.stream_member m where m.consumer_id = k.id) and exists (
+     select from tuntas.stream_checkpoint c join tuntas.stream_partition p on p.stream_id = c.stream_id and p.partition = c.partition
+     where c.consumer_id = k.id and c.next_offset < p.next_offset)
+   order by 1 limit 20`,
+);
+
+const consumers: Check = async (database) => {
+  const names = (await database.run<{ name: string }>(unserved)).map((row) => row.name);
+  return names.length === 0
+    ? ok("consumers", "every consumer of a stream has read all, or is being served")
+    : warning(
+        "consumers",
+        `consumers of streams that no process serves: ${names.join(", ")}; records are kept for them beyond their retention`,
+        "Start the application that declares them, or: tuntas stream forget STREAM CONSUMER.",
+      );
+};
+
+export const contentChecks: readonly Check[] = [owners, deadLetters, consumers];

@@ -6,7 +6,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { gate } from "../queue/worker/worker.fixture.ts";
 import { inSchema } from "../pg/join.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
-import { byKey, declare, effects, insertInto, makeTable, run, upTo, type TestStream } from "./stream.fixture.ts";
+import {
+  byKey,
+  declare,
+  effects,
+  insertInto,
+  makeTable,
+  run,
+  upTo,
+  type TestStream,
+} from "./stream.fixture.ts";
 
 let kit: TestPlatform;
 const pools: pg.Pool[] = [];
@@ -43,7 +52,11 @@ test("Y-01: a record of a transaction that is open holds nobody up, and is read 
   await using running = await run(kit, of, { handle: insertInto(kit) });
   const [appended, go] = [gate(), gate()];
   const slow = inTransaction(openPool(1), async (client) => {
-    expect(await appendIn(of, client, 0, "slow")).toEqual({ status: "created", partition: 0, offset: undefined });
+    expect(await appendIn(of, client, 0, "slow")).toEqual({
+      status: "created",
+      partition: 0,
+      offset: undefined,
+    });
     appended.open();
     await go.promise;
     return "commit";
@@ -92,7 +105,10 @@ test("Y-01 Y-02: however transactions overlap, roll back and commit, each commit
     rollsBack: fc.boolean(),
     others: fc.integer({ min: 0, max: 3 }),
   });
-  const plan = fc.array(fc.array(step, { minLength: 4, maxLength: 10 }), { minLength: writers, maxLength: writers });
+  const plan = fc.array(fc.array(step, { minLength: 4, maxLength: 10 }), {
+    minLength: writers,
+    maxLength: writers,
+  });
   await fc.assert(
     fc.asyncProperty(plan, async (all) => {
       const of = declare({ partitions: 3 });

@@ -3,7 +3,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { poison, rejected, retry } from "../core/outcome.ts";
 import { ask, watch } from "../queue/worker/worker.fixture.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
-import { declare, effects, insertInto, makeTable, run, upTo, type Event, type Settings } from "./stream.fixture.ts";
+import {
+  declare,
+  effects,
+  insertInto,
+  makeTable,
+  run,
+  upTo,
+  type Event,
+  type Settings,
+} from "./stream.fixture.ts";
 
 let kit: TestPlatform;
 beforeAll(async () => {
@@ -48,7 +57,15 @@ test("Y-07: a bad record is tried as often as declared, parked with its reason, 
   expect(failed.seen.length).toBe(it.calls);
   const all = await kit.platform.streams.parked(of.name);
   expect(all).toMatchObject([
-    { consumer: "projector", offset: 2, key: "k", body: '{"n":2}', attempts: 3, code: "MISFIT", reason: "it does not fit" },
+    {
+      consumer: "projector",
+      offset: 2,
+      key: "k",
+      body: '{"n":2}',
+      attempts: 3,
+      code: "MISFIT",
+      reason: "it does not fit",
+    },
   ]);
   expect((await kit.platform.streams.find(of.name)).consumers[0]).toMatchObject({ parked: 1, lag: 0 });
 });
@@ -97,9 +114,15 @@ test("Y-07: where the policy is to stop, its partition stands at it, says why, a
   const other = report.offsets[1 - bad.partition]!.next;
   await running.handled(other); // the other partition does not stand still
   it.repaired = true;
-  expect(await kit.platform.streams.resume({ stream: of.name, consumer: "projector" }, ada)).toEqual([bad.partition]);
+  expect(await kit.platform.streams.resume({ stream: of.name, consumer: "projector" }, ada)).toEqual([
+    bad.partition,
+  ]);
   await running.handled(22);
-  expect((await effects(kit, of)).map(({ n }) => n).toSorted((a, b) => a - b)).toEqual([1, 2, ...upTo(20).map((n) => n + 10)]);
+  expect((await effects(kit, of)).map(({ n }) => n).toSorted((a, b) => a - b)).toEqual([
+    1,
+    2,
+    ...upTo(20).map((n) => n + 10),
+  ]);
 });
 
 test("Y-06 Y-07: a parked record is replayed once by whoever reads its partition; one that fails again stays, and one may be discarded", async () => {
@@ -117,7 +140,7 @@ test("Y-06 Y-07: a parked record is replayed once by whoever reads its partition
   await failed.until(2);
   await expect.poll(() => room.parked(of.name)).toMatchObject([{ attempts: 2, replaying: false }]);
   it.repaired = true;
-  const [{ id }] = (await room.parked(of.name)) as [{ id: string }];
+  const [{ id }] = (await room.parked(of.name)) as unknown as [{ id: string }];
   expect(await room.replay({ ...name, ids: [id] }, ada)).toEqual([id]);
   await replayed.until(1);
   expect(await room.parked(of.name)).toEqual([]);
@@ -132,7 +155,10 @@ test("Y-06 Y-07: a parked record is replayed once by whoever reads its partition
 
 test("a record that takes longer than its consumer's timeout has failed, also where its handler does not look at the signal", async () => {
   const of = declare({ partitions: 1 });
-  const { settings } = failing(1, () => new Promise(() => undefined), { timeout: "300ms", retry: { attempts: 1 } });
+  const { settings } = failing(1, () => new Promise(() => undefined), {
+    timeout: "300ms",
+    retry: { attempts: 1 },
+  });
   using parked = watch("stream.parked", ({ stream }) => stream === of.name);
   await using running = await run(kit, of, settings);
   await Promise.all(upTo(3).map((n) => of.append({ n }, { key: "k" })));
@@ -151,7 +177,9 @@ test("of a batch whose shared statements fail, the one record whose statement it
   });
   await Promise.all(upTo(10).map((n) => of.append({ n }, { key: "k" })));
   await running.handled(9);
-  expect(await kit.platform.streams.parked(of.name)).toMatchObject([{ offset: 6, code: "23514", attempts: 2 }]);
+  expect(await kit.platform.streams.parked(of.name)).toMatchObject([
+    { offset: 6, code: "23514", attempts: 2 },
+  ]);
   const rows = await ask(kit.platform, "select n from tuntas.unlike order by n");
   expect(rows.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4, 5, 7, 8, 9]);
 });

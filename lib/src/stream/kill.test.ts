@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
 import { killAtEachStep } from "../engine/stepwise.fixture.ts";
 import { testPlatform } from "../testing/index.ts";
-import { declare, effects, freshName, insertInto, makeTable, run, upTo, type Event } from "./stream.fixture.ts";
+import {
+  declare,
+  effects,
+  freshName,
+  insertInto,
+  makeTable,
+  run,
+  upTo,
+  type Event,
+} from "./stream.fixture.ts";
 
 const wanted = [
   "before update stream_checkpoint",

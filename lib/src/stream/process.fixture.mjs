@@ -38,7 +38,10 @@ async function serve(number) {
       process.send({ began: value.n });
       if (value.n === blockAt) for (;;);
       const values = [name, id, key, value.n, `${who} ${number}`];
-      await tx.query(`insert into ${schema}.effect (stream, id, key, n, who) values ($1, $2, $3, $4, $5)`, values);
+      await tx.query(
+        `insert into ${schema}.effect (stream, id, key, n, who) values ($1, $2, $3, $4, $5)`,
+        values,
+      );
       if (value.n === holdAt && holds) await new Promise(() => undefined);
     },
   });

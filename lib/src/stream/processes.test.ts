@@ -5,7 +5,16 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { ask } from "../queue/worker/worker.fixture.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
-import { byKey, declare, effects, insertInto, makeTable, run, upTo, type TestStream } from "./stream.fixture.ts";
+import {
+  byKey,
+  declare,
+  effects,
+  insertInto,
+  makeTable,
+  run,
+  upTo,
+  type TestStream,
+} from "./stream.fixture.ts";
 
 let kit: TestPlatform;
 const children: ChildProcess[] = [];
@@ -87,7 +96,9 @@ test("one that comes gets its share, and one that leaves in order gives back wha
   const of = declare({ partitions: 4 });
   const others = await Promise.all(["first", "second"].map((name) => kit.another({ name })));
   const settings = { handle: () => undefined };
-  const [one, two] = others.map((platform) => () => run({ platform }, declare({ partitions: 4 }, of.name), settings));
+  const [one, two] = others.map(
+    (platform) => () => run({ platform }, declare({ partitions: 4 }, of.name), settings),
+  );
   const first = await one!();
   await expect.poll(() => ownersOf(of)).toEqual(Array(4).fill("first"));
   await using _second = await two!();

@@ -143,5 +143,10 @@ test("Y-12: a partition is hot that gets more than twice its share, however full
   expect(hot).toMatchObject({ stream: "s", partition: 3, key: "k3" });
   expect(hot!.times).toBeCloseTo(3.81, 1);
   expect(hotPartitions([heat(3, 10)])).toEqual([]);
-  expect(hotPartitions([{ ...heat(0, 90), partitions: 2 }, { ...heat(1, 10), partitions: 2 }])).toHaveLength(1);
+  expect(
+    hotPartitions([
+      { ...heat(0, 90), partitions: 2 },
+      { ...heat(1, 10), partitions: 2 },
+    ]),
+  ).toHaveLength(1);
 });

@@ -24,7 +24,10 @@ export const declare = (options: Partial<StreamOptions<typeof event>> = {}, name
   });
 
 export type TestStream = ReturnType<typeof declare>;
-export type Settings = Partial<ConsumerOptions<typeof event>>;
+export type Settings = Partial<Omit<ConsumerOptions<typeof event>, "handle" | "handleBatch">> & {
+  readonly handle?: (record: Event, context: StreamContext) => unknown;
+  readonly handleBatch?: (records: readonly Event[], context: StreamContext) => unknown;
+};
 
 export const declareConsumer = (of: TestStream, options: Settings) =>
   consumer(of, {
@@ -87,7 +90,9 @@ export const effects = (kit: TestPlatform, of: TestStream) =>
   );
 
 /** The numbers of each key, in the order in which they were written. */
-export function byKey(rows: readonly { readonly key: string; readonly n: number }[]): Record<string, number[]> {
+export function byKey(
+  rows: readonly { readonly key: string; readonly n: number }[],
+): Record<string, number[]> {
   const keys: Record<string, number[]> = {};
   for (const { key, n } of rows) (keys[key] ??= []).push(n);
   return keys;

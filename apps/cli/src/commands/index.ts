@@ -70,6 +70,10 @@ import { serviceList } from "./service/list.ts";
 import { serviceLog } from "./service/log.ts";
 import { serviceOutput } from "./service/output.ts";
 import { serviceFront, serviceRun } from "./service/run.ts";
+import { streamForget, streamResume, streamRewind } from "./stream/consumer.ts";
+import { streamList } from "./stream/list.ts";
+import { streamDiscard, streamParked, streamReplay } from "./stream/parked.ts";
+import { streamShow } from "./stream/show.ts";
 import { userAdd } from "./user/add.ts";
 import { userList } from "./user/list.ts";
 import { userPasswd } from "./user/passwd.ts";
@@ -132,6 +136,14 @@ export const commands: readonly Command[] = [
   schedulePause,
   scheduleResume,
   scheduleRemove,
+  streamList,
+  streamShow,
+  streamRewind,
+  streamResume,
+  streamForget,
+  streamParked,
+  streamReplay,
+  streamDiscard,
   serviceList,
   serviceDescribe,
   serviceDeploy,

@@ -134,7 +134,7 @@ export function makeRunner(deps: RunnerDeps, definition: ConsumerDefinition, of:
       for (const partition of partitions.values()) partition.abandon(new Error("the process stops"));
       await drain();
       await store.leaveConsumer(database, of.id, processId());
-      for (const partition of [...partitions.values()]) await giveBack(partition);
+      for (const partition of partitions.values()) await giveBack(partition);
     },
   };
 }

@@ -305,7 +305,7 @@ async function begin(
     }));
     const unwatch = await watchOver(parts, platform);
     const workers = startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
-    const consumers = await platform.serveStreams(partsOf(parts, "consumer"));
+    const consumers = await platform.streams.serve(partsOf(parts, "consumer"));
     return { workers, consumers, unwatch: () => [unwatch, unannounce].forEach((end) => end()), remotes };
   } catch (cause) {
     await remotes?.close();

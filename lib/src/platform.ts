@@ -70,8 +70,6 @@ export interface Platform {
   readonly schedules: Schedules;
   /** Ordered records in partitions, and how far each consumer has read them. */
   readonly streams: Streams;
-  /** Serves consumers of streams in this process; what it answers ends that. */
-  readonly serveStreams: StreamRoom["serve"];
   /** Long-running services: revisions, deployments, instances. */
   readonly services: Services;
   /** Governed acts by people upon many things: replay, redrive, purge, and what an application registers. */
@@ -137,18 +135,31 @@ const makeChores = (database: Database, onError: (cause: unknown) => void, work:
     onError,
   });
 
-/** The rooms' clients, and what the clock, a death or a notification has them do. */
-function makeRooms({ database, waker, notifier, company, log, processId, slots }: Parts) {
-  const shared = {
+const openStreamRoom = ({ database, waker, notifier, company, log, processId }: Parts): StreamRoom =>
+  openStreams({
     database,
     waker,
-    announce: (queueIds: Iterable<number>) => {
-      if (!company.isThere()) return;
-      for (const queueId of queueIds) notifier.notify("ready", String(queueId));
-    },
-    announceChange: (queueId: number) => notifier.notify("queue", String(queueId)),
-    trouble: () => aftermath.trouble(),
-  };
+    processId,
+    log,
+    announce: (word) => void (company.isThere() && notifier.notify("stream", word)),
+  });
+
+/** What all parts of the queue room have. */
+const sharedOf = ({ database, waker, notifier, company }: Parts, trouble: () => void) => ({
+  database,
+  waker,
+  announce: (queueIds: Iterable<number>) => {
+    if (!company.isThere()) return;
+    for (const queueId of queueIds) notifier.notify("ready", String(queueId));
+  },
+  announceChange: (queueId: number) => notifier.notify("queue", String(queueId)),
+  trouble,
+});
+
+/** The rooms' clients, and what the clock, a death or a notification has them do. */
+function makeRooms(parts: Parts) {
+  const { database, waker, notifier, log, processId, slots } = parts;
+  const shared = sharedOf(parts, () => aftermath.trouble());
   const mailbox = makeMailbox({ ...shared, slots, processId });
   const complain = (cause: unknown) => log.warn({ cause }, "a sweep failed and will be tried again");
   const sweepStrays = makeStraySweep({ context: shared, slots, processId, log });
@@ -168,13 +179,7 @@ function makeRooms({ database, waker, notifier, company, log, processId, slots }
   });
 
   const scheduleRoom = openScheduleRoom({ database, queues, workflows, onError: complain });
-  const streamRoom = openStreams({
-    database,
-    waker,
-    processId,
-    log,
-    announce: (word) => void (company.isThere() && notifier.notify("stream", word)),
-  });
+  const streamRoom = openStreamRoom(parts);
 
   async function takeOverAll(processIds: readonly string[]): Promise<void> {
     await endDuties(database, processIds);
@@ -324,8 +329,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
   const ledger = startLedger({ database, waker, log, announce: addAll });
   const agenda = [company.agendum, ...rooms.agenda, ...ledger.agenda];
   const presence = makePlace({ database, slots, log, rooms, agenda, name: options.name ?? "tuntas" });
-  for (const part of [notifier, presence, rooms, ledger]) closing.add(part.close);
-  closing.add(watchMemory({ log }).close);
+  for (const part of [notifier, presence, rooms, ledger, watchMemory({ log })]) closing.add(part.close);
   await Promise.all([presence.begin(), registerChore(database, sweep)]);
   await worker.open();
   const targets = bindRooms({ database, ...rooms });
@@ -352,7 +356,6 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     ledger,
     schedules,
     streams: streamRoom.streams,
-    serveStreams: streamRoom.serve,
     services: servicesOf({ database, waker, notifier }, watch.alarms),
     operations: servants.operations,
     access: makeAccess({ database, installationSecret: process.env.TUNTAS_ACCESS_SECRET }),

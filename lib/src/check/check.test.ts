@@ -10,6 +10,9 @@ import { queue, worker, type QueueOptions, type WorkerOptions } from "../queue/d
 import type { Context } from "../queue/worker/context.ts";
 import { schedule } from "../schedule/index.ts";
 import { service } from "../service/declaration.ts";
+import type { HandlesEach } from "../stream/contract.ts";
+import { consumer, stream } from "../stream/declaration.ts";
+import { app } from "../app.ts";
 import { workflow } from "../workflow/declaration.ts";
 import { check, gather, rules, type Finding, type RuleId } from "./index.ts";
 
@@ -523,6 +526,49 @@ test("R-15 a workflow that nobody reconciles is found; one with a reconciliation
   expect(found).toHaveLength(2);
 });
 
+test("Y-09 Y-10 a consumer that calls the outside for each record is warned of, one that sends a message instead is not", () => {
+  const options = {
+    partitions: 8,
+    retention: "7d",
+    owner: "orders-team",
+    runbook: "https://runbooks.example/s",
+  } as const;
+  const of = stream("order-events", {
+    ...options,
+    record: message,
+    key: "order id: what happens to an order",
+  });
+  expect(() => stream("order-events", { ...options, record: message, key: " " })).toThrow(
+    /key: expected what/,
+  );
+  const mails = queue("mails", { message, deadLetter });
+  const settings = {
+    from: "start",
+    batch: 100,
+    onBadRecord: "park",
+    retry: { attempts: 3 },
+    timeout: "20s",
+    lagWithin: "5m",
+  } as const;
+  const found = (handle: HandlesEach<typeof message>["handle"]) => {
+    const reader = consumer(of, { ...settings, name: "mailer", handle });
+    const all = check(gather([{ file: "/nowhere.mjs", exports: { all: app({ mails, reader }) } }]));
+    return all.filter(({ name }) => name === "order-events/mailer");
+  };
+  const slow = found(async ({ value }, { signal }) => {
+    await fetch("https://mail.example/send", { method: "POST", body: value.orderId, signal });
+  });
+  expect(slow).toMatchObject([{ rule: "slow-ordered-handler", severity: "warning" }]);
+  expect(slow[0]!.message).toMatch(/order-events\/mailer: fetch\(…\) is called for each record/);
+  expect(found(async ({ value }, { tx }) => void (await mails.send(value, { tx })))).toEqual([]);
+  expect(
+    found(async ({ value }, { tx }) => {
+      await tx.query("select $1", [value.orderId]);
+      await fetch("https://mail.example/send");
+    }).map(({ rule }) => rule),
+  ).toEqual(["slow-ordered-handler", "outside-call-in-transaction"]);
+});
+
 test("every rule has a smell here, or a test of its own", () => {
   const tested = new Set([
     ...smells.map(([rule]) => rule),
@@ -541,6 +587,7 @@ test("every rule has a smell here, or a test of its own", () => {
     "service-without-alarms",
     "service-alarm-unknown",
     "moving-window",
+    "slow-ordered-handler",
   ]);
   expect(Object.keys(rules).filter((rule) => !tested.has(rule as RuleId))).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { app, poison, queue, start, worker } from "../index.ts";
+import { app, consumer, poison, queue, start, stream, worker } from "../index.ts";
 import { freeByHand, underLease } from "../ledger/index.ts";
 import { add, Unavailable } from "../outbox/index.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
@@ -145,6 +145,49 @@ test("V-22 V-31 an approval that nobody decides in time is named with its execut
   const reason = await alarmOf("approval-overdue", "task=Waits, workflow=shape-ask");
   expect(reason).toContain(`the first is Refund of 12.00 (${arn})`);
   expect(await figureOf("tuntas_approvals_overdue", { workflow: "shape-ask" })).toBe(1);
+  await running.stop();
+});
+
+test("V-04 V-31 Y-08 Y-12 a stream: a consumer that stands still falls behind; a key that has nearly all records is named", async () => {
+  const of = stream("shape-stream", {
+    record: z.object({ n: z.number() }),
+    partitions: 2,
+    key: "customer id",
+    retention: "7d",
+    owner: "orders-team",
+    runbook: "runbooks/streams.md",
+  });
+  const reader = consumer(of, {
+    name: "reader",
+    from: "start",
+    batch: 10,
+    onBadRecord: "stop",
+    retry: { attempts: 1 },
+    timeout: "20s",
+    lagWithin: "30s",
+    handle: () => poison({ code: "BAD" }),
+  });
+  await using running = await start(app({ of, reader }), { platform: kit.platform });
+  const appendSome = () => Promise.all([...Array(60).keys()].map((n) => of.append({ n }, { key: "acme" })));
+  await appendSome();
+  expect(await alarmOf("stream-stopped", "consumer=reader, stream=shape-stream")).toContain("> 0");
+  expect(await alarmOf("stream-behind", "consumer=reader, stream=shape-stream")).toContain("> 0");
+  const reports = await kit.platform.alarms.list();
+  expect(reports.find(({ name }) => name === "stream-behind")).toMatchObject({
+    owner: "orders-team",
+  });
+  const labels = {
+    stream: "shape-stream",
+    consumer: "reader",
+    partition: String((await of.append({ n: 1 }, { key: "acme" })).partition),
+  };
+  expect(await figureOf("tuntas_stream_lag_records", labels)).toBe(60);
+  expect(await figureOf("tuntas_stream_lag_seconds", labels)).toBeGreaterThan(30);
+  expect(await figureOf("tuntas_stream_checkpoint_age_seconds", labels)).toBeGreaterThan(30);
+  await appendSome();
+  await kit.platform.sample();
+  const hot = { stream: "shape-stream", partition: labels.partition, key: "acme" };
+  expect(await figureOf("tuntas_stream_hot_partition", hot)).toBeCloseTo(2);
   await running.stop();
 });
 

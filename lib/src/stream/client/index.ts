@@ -67,6 +67,8 @@ export interface Streams {
     act: Act,
     work: (tx: Tx) => Promise<unknown>,
   ): Promise<void>;
+  /** Serves consumers in this process, until what it answers is stopped. Errors: TUNTAS_STREAM_MISSING. */
+  serve(definitions: readonly ConsumerDefinition[]): Promise<Consumers>;
   /** Drops what is beyond its retention, and frees what nobody works on, instead of within a minute. */
   sweep(): Promise<void>;
 }
@@ -74,8 +76,6 @@ export interface Streams {
 export interface StreamRoom {
   readonly streams: Streams;
   readonly agenda: readonly Agendum[];
-  /** Serves consumers in this process. */
-  serve(definitions: readonly ConsumerDefinition[]): Promise<Consumers>;
   /** Frees what the dead held. */
   takeOver(processIds: readonly string[]): Promise<void>;
   /** Everything that this process holds was lost. */
@@ -240,6 +240,14 @@ export function openStreams({ database, processId, log, ...telling }: StreamRoom
         await store.removeConsumer(tx, old.id);
         await audit(tx, "swap", { stream, consumer: from }, act, { to });
       }),
+    async serve(definitions) {
+      const consumers = await startConsumers({ database, processId, log, ...telling }, definitions);
+      serving.add(consumers);
+      return {
+        ...consumers,
+        stop: (...how) => consumers.stop(...how).finally(() => serving.delete(consumers)),
+      };
+    },
     sweep: upkeep.sweep,
   };
 
@@ -250,14 +258,6 @@ export function openStreams({ database, processId, log, ...telling }: StreamRoom
       processId,
       onBeat: () => serving.forEach((each) => each.beat()),
     }),
-    async serve(definitions) {
-      const consumers = await startConsumers({ database, processId, log, ...telling }, definitions);
-      serving.add(consumers);
-      return {
-        ...consumers,
-        stop: (...how) => consumers.stop(...how).finally(() => serving.delete(consumers)),
-      };
-    },
     takeOver: upkeep.takeOver,
     abandon: () => serving.forEach((each) => each.abandon()),
     close: appender.idle,

@@ -49,6 +49,5 @@ test("Y-04 Y-13: killed at every write and commit of a consumer, no record is sk
       await fill(step + 1);
     },
   });
-  console.log(points.join(", "));
   expect([...new Set(points)].toSorted()).toEqual(expect.arrayContaining(wanted.toSorted()));
 }, 240_000);

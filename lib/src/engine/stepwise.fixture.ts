@@ -5,12 +5,16 @@ import { fileURLToPath } from "node:url";
 export interface Stepwise {
   /** The child script, beside the test. */
   readonly script: URL;
-  readonly args: (step: number) => readonly string[];
+  /** What the child is told besides where to die. */
+  readonly args: (life: number) => readonly string[];
   /** After each death: recover, and look whether all is well. `point` names where it died; `end` where it did not. */
-  readonly check: (point: string, step: number) => Promise<void>;
+  readonly check: (point: string, life: number) => Promise<void>;
+  /** Points that must be met, also where what runs side by side does not take its steps in the same order each time. */
+  readonly wanted?: readonly string[];
 }
 
 const stepsMax = 80;
+const triesMax = 20;
 
 async function run(
   script: URL,
@@ -28,14 +32,22 @@ async function run(
 }
 
 /** Answers the points at which the child died, in order. */
-export async function killAtEachStep({ script, args, check }: Stepwise): Promise<string[]> {
+export async function killAtEachStep({ script, args, check, wanted = [] }: Stepwise): Promise<string[]> {
   const points: string[] = [];
-  for (let step = 0; step < stepsMax; step++) {
-    const { code, signal, out } = await run(script, [String(step), ...args(step)]);
-    if (signal !== "SIGKILL" && code !== 0) throw new Error(`the child failed at step ${step}: exit ${code}`);
-    await check(signal ? out : "end", step);
-    if (!signal) return points;
-    points.push(out);
+  let lives = 0;
+
+  async function dies(killAt: number | string): Promise<boolean> {
+    const life = lives++;
+    const { code, signal, out } = await run(script, [String(killAt), ...args(life)]);
+    if (signal !== "SIGKILL" && code !== 0) throw new Error(`the child failed at ${killAt}: exit ${code}`);
+    await check(signal ? out : "end", life);
+    if (signal) points.push(out);
+    return signal !== null;
   }
-  throw new Error(`the child still takes steps after ${stepsMax}`);
+
+  for (let step = 0; await dies(step); step++)
+    if (step === stepsMax) throw new Error(`the child still takes steps after ${stepsMax}`);
+  for (const point of wanted)
+    for (let tries = 0; !points.includes(point) && tries < triesMax; tries++) await dies(point);
+  return points;
 }

@@ -7,7 +7,7 @@ import { schedule } from "../../dist/schedule/index.js";
 
 const [step, databaseUrl, schema, name, kind, target] = process.argv.slice(2);
 const platform = await openPlatform({ databaseUrl, schema, name: "scheduler" });
-const { at } = stepping(Number(step));
+const { at } = stepping(step);
 watchWrites(pg.Client, at, ["schedule", "occurrence", "execution"]);
 await platform.schedules.declare("test", [
   schedule(name, {

@@ -12,7 +12,7 @@ const [step, url, schema, activity, pattern, json] = process.argv.slice(2);
 const command = JSON.parse(json);
 const platform = await openPlatform({ databaseUrl: url, schema, name: "starter" });
 const { database, workflows } = platform;
-const { at } = stepping(Number(step));
+const { at } = stepping(step);
 watchWrites(pg.Client, at, ["domain", "command", "workflow_start", "outbox", "execution", "execution_state"]);
 
 const accept = (start) =>

@@ -6,7 +6,7 @@ import { add } from "../../../dist/outbox/client.js";
 import { inSchema } from "../../../dist/pg/join.js";
 
 const [step, url, schema, key] = process.argv.slice(2);
-const { at } = stepping(Number(step));
+const { at } = stepping(step);
 const client = new pg.Client(url);
 await client.connect();
 const raw = {

@@ -6,7 +6,7 @@ import { openDatabase } from "../../../dist/pg/database.js";
 
 const [step, url, schema, work] = process.argv.slice(2);
 const database = await openDatabase({ url, schema, connectionsMax: 3 });
-watchWrites(pg.Client, stepping(Number(step)).at, ["compensation", "undone"]);
+watchWrites(pg.Client, stepping(step).at, ["compensation", "undone"]);
 
 const release = compensation({
   name: "release",

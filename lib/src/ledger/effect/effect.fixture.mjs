@@ -5,7 +5,7 @@ import { effect } from "../../../dist/ledger/effect/effect.js";
 import { provider } from "../../../dist/ledger/effect/provider.js";
 
 const [step, url, schema, key] = process.argv.slice(2);
-const { at, open } = stepping(Number(step));
+const { at, open } = stepping(step);
 const database = await open(url, schema);
 const outside = new pg.Client(url);
 await outside.connect();

@@ -15,7 +15,7 @@ import { claimRows, lockTarget } from "../../../dist/outbox/store.js";
 
 const [step, url, schema, pattern, json] = process.argv.slice(2);
 const command = JSON.parse(json);
-const { at, open } = stepping(Number(step));
+const { at, open } = stepping(step);
 const database = await open(url, schema);
 const service = new pg.Client(url);
 await service.connect();

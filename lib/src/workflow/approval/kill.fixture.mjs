@@ -8,7 +8,7 @@ import { approval } from "../../../dist/workflow/index.js";
 
 process.env.TUNTAS_LOG_LEVEL = "silent";
 const [step, databaseUrl, schema, id] = process.argv.slice(2);
-const { at } = stepping(Number(step));
+const { at } = stepping(step);
 watchWrites(pg.Client, at, ["effect", "approval", "approval_signature", "outbox", "execution_state"]);
 subscribe("tuntas.approval.signed", () => at("after the decision, before its callback"));
 subscribe("tuntas.approval.told", () => at("after the callback"));

@@ -7,7 +7,7 @@ import { app, start, workflow } from "../../../../dist/index.js";
 // What it prints is the point at which it died, and nothing else.
 process.env.TUNTAS_LOG_LEVEL = "silent";
 const [step, databaseUrl, schema, name] = process.argv.slice(2);
-const { at } = stepping(Number(step));
+const { at } = stepping(step);
 watchWrites(pg.Client, at, ["effect", "execution", "execution_state"]);
 
 const text = `insert into ${schema}.effect (execution, step) values ($1, $2)`;

@@ -1,5 +1,6 @@
 // The outbox's statements. A relay claims a target's rows under that target's advisory lock, taken in a statement of its
 // own: the claim then sees every earlier claim, which is what keeps a key's rows in order between relays.
+import { inBatches } from "../engine/chore.ts";
 import type { Announcement, TargetName } from "../engine/target.ts";
 import { statement } from "../pg/database.ts";
 import type { Runner } from "../pg/join.ts";
@@ -202,13 +203,17 @@ export function returnRows(sql: Runner, rows: readonly Returned[]): Promise<{ id
   ]);
 }
 
+const forgottenMax = 10_000;
 const forget = statement(
-  `delete from tuntas.outbox_published where ctid = any(array(
-     select ctid from tuntas.outbox_published where published_at < tuntas.now() - make_interval(secs => $1::float8) order by published_at limit 10000))`,
+  `with gone as (delete from tuntas.outbox_published where ctid = any(array(
+     select ctid from tuntas.outbox_published where published_at < tuntas.now() - make_interval(secs => $1::float8)
+     order by published_at limit ${forgottenMax})) returning 1)
+   select count(*)::int as count from gone`,
 );
 
 /** Forgets what was published longer ago than this. */
-export const forgetPublished = (sql: Runner, olderMs: number) => sql.run(forget, [olderMs / 1000]);
+export const forgetPublished = (sql: Runner, olderMs: number) =>
+  inBatches(forgottenMax, async () => (await sql.run<{ count: number }>(forget, [olderMs / 1000]))[0]!.count);
 
 const itemColumns = `id::text, event_id::text as "eventId", target_kind as kind, target_name as name, key, type, payload,
   case when parked_at is not null then 'parked'

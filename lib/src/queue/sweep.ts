@@ -1,4 +1,5 @@
 // What happens to a queue's messages by the clock or by somebody's death, whichever process notices it first.
+import { inBatches } from "../engine/chore.ts";
 import type { Tx } from "../pg/contract.ts";
 import type { QueueContext } from "./client/context.ts";
 import { wakeQueues } from "./client/context.ts";
@@ -65,13 +66,16 @@ export async function sweepOrphans(context: Shared): Promise<void> {
 
 /** Forgets what has expired, removes what is past its retention, and says how much of which queue. */
 export async function applyRetention({ database }: Pick<Shared, "database">): Promise<void> {
-  const gone = await database.transaction(async (tx) => {
-    await forgetExpired(tx);
-    const rows = await removeExpired(tx);
-    await refreshGroups(tx, rows);
-    return rows;
-  });
+  await forgetExpired(database);
   const counts = new Map<number, number>();
-  for (const { queueId } of gone) counts.set(queueId, (counts.get(queueId) ?? 0) + 1);
+  await inBatches(1, async () => {
+    const gone = await database.transaction(async (tx) => {
+      const rows = await removeExpired(tx);
+      await refreshGroups(tx, rows);
+      return rows;
+    });
+    for (const { queueId } of gone) counts.set(queueId, (counts.get(queueId) ?? 0) + 1);
+    return gone.length;
+  });
   for (const [queueId, count] of counts) queueSignals.publish("queue.expired", { queueId, count });
 }

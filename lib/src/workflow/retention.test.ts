@@ -6,6 +6,7 @@ import { statement } from "../pg/database.ts";
 import { testPlatform } from "../testing/index.ts";
 import { workflow } from "./declaration.ts";
 import { removeEnded } from "./store/retention.ts";
+import { makeRetention } from "./worker/retention.ts";
 
 const wait = { Type: "Wait", Seconds: 200 * 86_400, End: true };
 const machine = (state: object) => ({ StartAt: "S", States: { S: state } }) as never;
@@ -32,6 +33,24 @@ test("executions that ended 90 days ago are forgotten; what runs and what is you
   expect(left).toEqual([{ count: 2 }]);
   const further = await removeEnded(database, { cursor: found.cursor!, retentionMs, limit: 500 });
   expect(further).toEqual({ removed: 0, cursor: null });
+});
+
+test("executions that are over are forgotten however many they are", async () => {
+  await using kit = await testPlatform();
+  const quick = workflow("quick", { definition: machine({ Type: "Succeed" }) });
+  await using running = await start(app({ quick }), { platform: kit.platform });
+  const { database } = running.platform;
+  await Promise.all(Array.from({ length: 1200 }, () => quick.start({})));
+  const count = async () =>
+    (
+      await database.run<{ count: number }>(statement("select count(*)::int as count from tuntas.execution"))
+    )[0]!.count;
+  await expect.poll(count).toBe(1200);
+  const ended = statement("select count(*)::int as count from tuntas.execution where stopped_at is null");
+  await expect.poll(async () => (await database.run(ended))[0]).toEqual({ count: 0 });
+  await kit.advance(91 * 86_400_000);
+  await makeRetention(database, undefined).sweep();
+  expect(await count()).toBe(0);
 });
 
 test("P-31 a history that has come half-way to its limit is told of once", async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { testPlatform } from "../../testing/index.ts";
+import { applyRetention } from "../sweep.ts";
 import { defaultScope } from "../contract.ts";
 import { insertMove, listMoves } from "./move.ts";
 import { forgetExpired } from "./sweep.ts";
@@ -27,8 +28,34 @@ test("the last ten move tasks of a queue are kept, and one that runs; those of a
   const running = await add(kept.id, false);
   await add(gone.id, true);
   await queues.catalog.delete(gone);
-  await database.transaction(forgetExpired);
+  await forgetExpired(database);
   const left = (await listMoves(database, kept.id, 100)).map(({ id }) => id);
   expect(left).toEqual([running, ...ids.slice(0, 9)]);
   expect(await listMoves(database, gone.id, 100)).toEqual([]);
+});
+
+test("what is over is removed however much it is: a sweep does not stop at its first batch", async () => {
+  await using kit = await testPlatform();
+  const { database, queues, context } = kit.platform;
+  const { queue } = await queues.catalog.create(defaultScope, "long", { retentionSeconds: 60 });
+  for (let round = 0; round < 3; round++) {
+    const messages = Array.from({ length: 500 }, () => ({ messageId: randomUUID(), body: "old" }));
+    await queues.sender.sendAll(queue, messages, "test");
+  }
+  const fill = (text: string) => database.run(statement(`${text} from generate_series(1, 2500) n`));
+  const over = "tuntas.now(), tuntas.now() - interval '1 s'";
+  await fill(
+    `insert into tuntas.command (scope, key, request_hash, created_at, expires_at) select 't', n::text, '', ${over}`,
+  );
+  await fill(
+    `insert into tuntas.fifo_duplicate select ${queue.id}, 't', n::text, gen_random_uuid(), n, tuntas.now() - interval '1 s'`,
+  );
+  await fill(`insert into tuntas.entity_lock (queue_id, key, id, fence) select ${queue.id}, n::text, 0, 0`);
+  await kit.advance(61_000);
+  await applyRetention(context);
+  for (const table of ["command", "fifo_duplicate", "entity_lock", "ready", "message"])
+    expect([
+      table,
+      await database.run(statement(`select count(*)::int as left from tuntas.${table}`)),
+    ]).toEqual([table, [{ left: 0 }]]);
 });

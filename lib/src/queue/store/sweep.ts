@@ -1,6 +1,7 @@
 // What nobody asked for: rows of the dead, and rows whose time is over.
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { inBatches } from "../../engine/chore.ts";
 import type { Claim } from "../contract.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
@@ -34,26 +35,34 @@ const removeDead = statement(
 
 export const removeProcesses = (sql: Runner, ids: readonly string[]) => sql.run(removeDead, [ids]);
 
+const batch = 1000;
+
+/** Up to a batch of a table's rows that have expired, the oldest first. */
+const expired = (table: string) =>
+  `delete from tuntas.${table} where ctid = any(array(
+     select ctid from tuntas.${table} where expires_at <= tuntas.now() order by expires_at limit ${batch})) returning 1`;
+
+const unlocked = `select from tuntas.entity_lock l
+  where not exists (select from tuntas.in_flight f where f.queue_id = l.queue_id and f.id = l.id and f.fence = l.fence) limit ${batch}`;
+
 const forget = [
-  `delete from tuntas.fifo_duplicate where ctid = any(array(
-     select ctid from tuntas.fifo_duplicate where expires_at <= tuntas.now() order by expires_at limit 1000))`,
-  `delete from tuntas.fifo_receive_attempt where expires_at <= tuntas.now()`,
-  `select tuntas.forget_entity_locks(1000)`,
-  `delete from tuntas.command where ctid = any(array(
-     select ctid from tuntas.command where expires_at <= tuntas.now() order by expires_at limit 1000))`,
-  `delete from tuntas.inbox where ctid = any(array(
-     select ctid from tuntas.inbox where expires_at <= tuntas.now() order by expires_at limit 1000))`,
+  ...["fifo_duplicate", "fifo_receive_attempt", "command", "inbox"].map(expired),
   // ListMessageMoveTasks shows the most recent ten of a source; a queue that is gone has none to show.
   `delete from tuntas.move_task where ended_at is not null and ctid = any(array(
      select t.ctid from (
        select m.ctid, m.source_queue_id, row_number() over (partition by m.source_queue_id order by m.started_at desc, m.id) as n
        from tuntas.move_task m) t
-     where t.n > 10 or not exists (select from tuntas.queue q where q.id = t.source_queue_id)))`,
-].map(statement);
+     where t.n > 10 or not exists (select from tuntas.queue q where q.id = t.source_queue_id) limit ${batch})) returning 1`,
+].map((text) => statement(`with gone as (${text}) select count(*)::int as count from gone`));
+
+const forgetLocks = statement(
+  `select (select count(*)::int from (${unlocked}) l) as count, tuntas.forget_entity_locks(${batch})`,
+);
 
 /** Forgets what has expired: deduplication ids, receive attempts, command records, inbox entries, move tasks of long ago. */
 export async function forgetExpired(sql: Runner): Promise<void> {
-  for (const one of forget) await sql.run(one);
+  for (const one of [...forget, forgetLocks])
+    await inBatches(batch, async () => (await sql.run<{ count: number }>(one))[0]!.count);
 }
 
 // The oldest messages come first in a queue, or nearly so: looking at the front only keeps a long backlog from being

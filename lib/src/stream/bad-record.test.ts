@@ -94,6 +94,18 @@ test("Y-07: what can never succeed is not tried again, nor is what does not fit 
   expect(parked[2]!.reason).toMatch(/expected JSON/);
 });
 
+test("Y-07: what a handler calls outside and does not reach counts like any other failure, and does not stop its partition for ever", async () => {
+  const of = declare({ partitions: 1 });
+  const { it, settings } = failing(0, () => {
+    throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+  });
+  await using running = await run(kit, of, settings);
+  await Promise.all(upTo(2).map((n) => of.append({ n }, { key: "k" })));
+  await running.handled(1);
+  expect(it.calls).toBe(3);
+  expect(await kit.platform.streams.parked(of.name)).toMatchObject([{ offset: 0, code: "ECONNREFUSED" }]);
+});
+
 test("Y-07: where the policy is to stop, its partition stands at it, says why, and goes on when somebody resumes it", async () => {
   const of = declare({ partitions: 2 });
   const { it, settings } = failing(1, () => rejected({ code: "CLOSED", message: "the case is closed" }), {

@@ -1,4 +1,5 @@
-// A process that serves a consumer until it has read its stream, killed at the step that it was told: a write, a commit.
+// A process that serves a consumer until it has read its stream, killed at the step that it was told: a write, a commit, from
+// the first record on.
 // Arguments: step, url, schema, the stream's name.
 import pg from "pg";
 import { subscribe } from "node:diagnostics_channel";
@@ -8,7 +9,9 @@ import { app, consumer, openPlatform, start, stream } from "../../dist/index.js"
 const [step, databaseUrl, schema, name] = process.argv.slice(2);
 const platform = await openPlatform({ databaseUrl, schema, name: "reader" });
 const { at } = stepping(Number(step));
-watchWrites(pg.Client, at, ["stream_checkpoint", "stream_parked", "effect"]);
+let reads = false;
+const atIfReads = (name, last) => reads && at(name, last);
+watchWrites(pg.Client, atIfReads, ["stream_checkpoint", "stream_parked", "effect"]);
 
 const record = { "~standard": { version: 1, vendor: "fixture", validate: (value) => ({ value }) } };
 const of = stream(name, {
@@ -28,6 +31,7 @@ const projector = consumer(of, {
   timeout: "20s",
   lagWithin: "5m",
   async handle({ id, key, value }, context) {
+    reads = true;
     if (value.n === 0) throw new Error("it does not fit");
     const text = `insert into ${schema}.effect (stream, id, key, n) values ($1, $2, $3, $4)`;
     if (value.n === 1) await context.tx.query(text, [name, id, key, value.n]);

@@ -173,7 +173,7 @@ test("Y-05 Y-06: rewound to an offset, an instant or the start, records are read
   await running.handled(7);
   const records = await ask(
     kit.platform,
-    "select extract(epoch from appended_at)::float8 * 1000 as ms from tuntas.stream_peek((select id from tuntas.stream where name = $1), 0, 1, 1)",
+    "select (extract(epoch from appended_at) * 1000)::float8 as ms from tuntas.stream_peek((select id from tuntas.stream where name = $1), 0, 1, 1)",
     [of.name],
   );
   await streams.rewind(name, { instantMs: records[0].ms }, ada);

@@ -5,7 +5,7 @@ import { describeIssues } from "../../core/schema.ts";
 import { FenceLost, type Prepared } from "../../engine/handler/transaction.ts";
 import { commitWrites } from "../../engine/handler/writes.ts";
 import type { Database } from "../../pg/database.ts";
-import { isTransient } from "../../pg/faults.ts";
+import { isConnectionLost, isExhausted } from "../../pg/faults.ts";
 import { streamErrors, type ConsumerDefinition, type StreamRecord } from "../contract.ts";
 import type { StoredRecord } from "../store/records.ts";
 import { Batch, RecordContext, type BatchDeps } from "./context.ts";
@@ -54,7 +54,6 @@ async function settled(call: () => unknown): Promise<Outcome> {
   try {
     return outcomeOfReturned(await call());
   } catch (cause) {
-    if (isTransient(cause)) throw cause;
     return outcomeOfThrown(cause);
   }
 }
@@ -104,7 +103,7 @@ export class Attempt {
   #meaningOf(cause: unknown): Came {
     if (this.#lost || cause instanceof FenceLost) return { kind: "lost" };
     if (cause instanceof Failed) return { kind: "failed", at: cause.at, outcome: cause.outcome };
-    if (isTransient(cause)) return { kind: "unsure", cause };
+    if (isConnectionLost(cause) || isExhausted(cause)) return { kind: "unsure", cause };
     // One of the statements that were handed over, or a constraint that is looked at in the end.
     const at = this.#of.records.length === 1 ? 0 : undefined;
     return { kind: "failed", at, outcome: outcomeOfThrown(cause) };

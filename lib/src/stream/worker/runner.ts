@@ -98,12 +98,13 @@ export function makeRunner(deps: RunnerDeps, definition: ConsumerDefinition, of:
       again = false;
       await once().catch(complain);
     } while (again && !closed);
+    looking = undefined; // here and not in a later microtask: a look that is asked for in between would be lost
   }
 
   function look(): void {
     if (closed) return;
     again = true;
-    looking ??= lookAll().finally(() => (looking = undefined));
+    looking ??= lookAll();
   }
 
   const unsubscribe = waker.subscribe(streamKey(consumerKey(of.id)), look);

@@ -1,7 +1,7 @@
 // A record that cannot be handled: tried again, then parked or stopped at, aloud, and handled after all when somebody says so.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { poison, rejected, retry } from "../core/outcome.ts";
-import { ask, watch } from "../queue/worker/worker.fixture.ts";
+import { ask, gate, watch } from "../queue/worker/worker.fixture.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
 import {
   declare,
@@ -177,6 +177,26 @@ test("a record that takes longer than its consumer's timeout has failed, also wh
   await running.handled(2);
   expect(parked.seen).toMatchObject([{ code: "TUNTAS_RECORD_TIMEOUT", offset: 1 }]);
   expect((await effects(kit, of)).map(({ n }) => n)).toEqual([0, 2]);
+});
+
+test("a handler that returns after its time was over is not called with the records behind it by that attempt", async () => {
+  const of = declare({ partitions: 1 });
+  const calls: number[] = [];
+  const late = gate();
+  await using running = await run(kit, of, {
+    timeout: "300ms",
+    retry: { attempts: 1 },
+    async handle({ value }: Event) {
+      calls.push(value.n);
+      if (value.n === 0) await late.promise;
+    },
+  });
+  await Promise.all(upTo(3).map((n) => of.append({ n }, { key: "k" })));
+  await running.handled(2);
+  late.open();
+  await of.append({ n: 3 }, { key: "k" });
+  await running.handled(3);
+  expect(calls).toEqual(upTo(4));
 });
 
 test("of a batch whose shared statements fail, the one record whose statement it is is found and parked", async () => {

@@ -68,6 +68,8 @@ export class Attempt {
   /** The place of the record under way; undefined where it is all of them. */
   #at: number | undefined;
   #lost = false;
+  /** Whether it is over, though a handler may still run. */
+  #over = false;
 
   constructor(deps: AttemptDeps, of: BatchToTry) {
     this.#deps = deps;
@@ -95,9 +97,11 @@ export class Attempt {
     this.#stop(reason);
   }
 
-  #stop(reason: unknown): void {
+  /** Tells the handler by its signal, and goes on without it. */
+  #stop(reason: unknown, cause = reason): void {
+    this.#over = true;
     this.#batch.abort(reason);
-    this.#interrupt?.(reason);
+    this.#interrupt?.(cause);
   }
 
   #meaningOf(cause: unknown): Came {
@@ -128,8 +132,7 @@ export class Attempt {
     const expire = () => {
       const text = `a record of ${definition.stream.name} took consumer ${definition.name} longer than ${definition.options.timeout}`;
       const cause = streamErrors.error("TUNTAS_RECORD_TIMEOUT", text);
-      this.#batch.abort(cause);
-      this.#interrupt?.(new Failed(this.#at, outcomeOfThrown(cause)));
+      this.#stop(cause, new Failed(this.#at, outcomeOfThrown(cause)));
     };
     this.#timer = setTimeout(expire, timeoutMs);
   }
@@ -139,6 +142,7 @@ export class Attempt {
     if (handleBatch) return this.#handleAll(handleBatch as never);
     const { records } = this.#of;
     for (const [at, record] of records.entries()) {
+      if (this.#over) return at;
       // What is done by then is committed, so that a batch does not take many times as long as one record may.
       if (at > 0 && performance.now() - this.#begunAt > this.#deps.timeoutMs / 2) return at;
       this.#time(at);

@@ -158,13 +158,17 @@ export interface ConsumerReport {
   readonly partitions: readonly PartitionReport[];
 }
 
-export interface StreamReport {
+/** A stream's declaration as the database keeps it. */
+export interface StreamSettings {
   readonly name: string;
   readonly key: string;
   readonly partitions: number;
   readonly retentionMs: number;
   readonly owner: string;
   readonly runbook: string;
+}
+
+export interface StreamReport extends StreamSettings {
   /** Records that are kept, those that wait for their offset included. */
   readonly records: number;
   /** By partition, the oldest offset that is kept and the one that comes next. */

@@ -15,6 +15,7 @@ import {
   type ConsumerOptions,
   type StreamDefinition,
   type StreamOptions,
+  type StreamSettings,
 } from "./contract.ts";
 import type { FailurePolicy } from "./state.ts";
 
@@ -131,16 +132,6 @@ export function consumer<S extends Schema>(
     consumerFindings((options ?? {}) as never),
   );
   return { kind: "consumer", stream: of, name: options.name, options, place: placeOfCaller() };
-}
-
-/** A stream's declaration as the database keeps it. */
-export interface StreamSettings {
-  readonly name: string;
-  readonly key: string;
-  readonly partitions: number;
-  readonly retentionMs: number;
-  readonly owner: string;
-  readonly runbook: string;
 }
 
 export const streamSettingsOf = ({ name, options }: StreamDefinition): StreamSettings => ({

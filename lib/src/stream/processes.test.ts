@@ -1,8 +1,8 @@
 // Several processes share the partitions of a consumer: as many as there are partitions work, and what one held that dies,
 // blocks or leaves goes on elsewhere, with no record skipped and none done twice.
-import { fork, type ChildProcess } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import type { ChildProcess } from "node:child_process";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { forkReady } from "../engine/child.fixture.ts";
 import { ask } from "../queue/worker/worker.fixture.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
 import {
@@ -34,24 +34,10 @@ interface SpawnOptions {
 
 async function spawn({ name, options: { partitions } }: TestStream, who: string, options: SpawnOptions = {}) {
   const { databaseUrl, schema } = kit;
-  const argument = JSON.stringify({ databaseUrl, schema, name, partitions, who, timeout: "20s", ...options });
-  const script = fileURLToPath(new URL("process.fixture.mjs", import.meta.url));
-  const child = fork(script, [argument], { env: { ...process.env, TUNTAS_LOG_LEVEL: "silent" } });
-  children.push(child);
-  const heard: any[] = [];
-  const listeners = new Set<() => void>();
-  child.on("message", (message) => {
-    heard.push(message);
-    listeners.forEach((listener) => listener());
-  });
-  const told = (matches: (message: any) => boolean) =>
-    new Promise<void>((resolve) => {
-      const look = () => heard.some(matches) && resolve();
-      listeners.add(look);
-      look();
-    });
-  await told(({ ready }) => ready);
-  return { child, told };
+  const argument = { databaseUrl, schema, name, partitions, who, timeout: "20s", ...options };
+  const made = await forkReady(new URL("process.fixture.mjs", import.meta.url), argument);
+  children.push(made.child);
+  return made;
 }
 
 const ownersOf = async ({ name }: TestStream) =>

@@ -1,6 +1,6 @@
-import { fork, type ChildProcess } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import type { ChildProcess } from "node:child_process";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { forkReady } from "../../engine/child.fixture.ts";
 import { testPlatform, type TestPlatform } from "../../testing/index.ts";
 import { ask, freshName, gate, watch, work } from "./worker.fixture.ts";
 
@@ -20,24 +20,9 @@ const effects = async () =>
 
 /** A process with a worker of the queue; `told` resolves at a message that matches. */
 async function spawn(name: string, options: object = {}) {
-  const parts = JSON.stringify({ databaseUrl: kit.databaseUrl, schema: kit.schema, name, ...options });
-  const child = fork(fileURLToPath(new URL("./process.fixture.mjs", import.meta.url)), [parts], {
-    env: { ...process.env, TUNTAS_LOG_LEVEL: "silent" },
-  });
+  const parts = { databaseUrl: kit.databaseUrl, schema: kit.schema, name, ...options };
+  const { child, told, heard } = await forkReady(new URL("process.fixture.mjs", import.meta.url), parts);
   children.push(child);
-  const heard: any[] = [];
-  const listeners = new Set<() => void>();
-  child.on("message", (message) => {
-    heard.push(message);
-    listeners.forEach((listener) => listener());
-  });
-  const told = (matches: (message: any) => boolean) =>
-    new Promise<void>((resolve) => {
-      const look = () => heard.some(matches) && resolve();
-      listeners.add(look);
-      look();
-    });
-  await told(({ ready }) => ready);
   return { child, told, processId: heard[0].ready as string };
 }
 

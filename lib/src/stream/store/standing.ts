@@ -1,16 +1,11 @@
 // How streams and their consumers stand, for people and for gauges. Nothing here changes anything.
 import { statement } from "../../pg/database.ts";
 import type { Runner } from "../../pg/join.ts";
+import type { StreamSettings } from "../contract.ts";
 import type { Heat } from "../state.ts";
 import { firstOffset, ms } from "./streams.ts";
 
-export interface StreamStanding {
-  readonly name: string;
-  readonly key: string;
-  readonly partitions: number;
-  readonly retentionMs: number;
-  readonly owner: string;
-  readonly runbook: string;
+export interface StreamStanding extends StreamSettings {
   readonly first: number[];
   readonly next: number[];
   /** Appended, and without an offset yet. */

@@ -2,7 +2,8 @@
 import type { Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import type { Runner } from "../../pg/join.ts";
-import type { ConsumerRowSettings, StreamSettings } from "../declaration.ts";
+import type { StreamSettings } from "../contract.ts";
+import type { ConsumerRowSettings } from "../declaration.ts";
 import type { Sealed } from "../state.ts";
 
 export const ms = (value: string) => `(extract(epoch from ${value}) * 1000)::float8`;

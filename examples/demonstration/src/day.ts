@@ -4,7 +4,7 @@ import type { Platform } from "tuntas";
 import { claimLease, reserve } from "tuntas/ledger";
 import { add } from "tuntas/outbox";
 import { defaultScope } from "tuntas/queue";
-import { invoices, parcels, payments, reportRun, silentOrder } from "./shop.ts";
+import { everyNight, invoices, parcels, payments, reportRun, silentOrder } from "./shop.ts";
 
 export interface Places {
   readonly ordersUrl: string;
@@ -64,6 +64,9 @@ async function holdInvoices({ queues: { catalog } }: Platform): Promise<void> {
     ),
   );
 }
+
+const stopCounting = ({ schedules }: Platform) =>
+  schedules.pause(everyNight.name, { by: "mira", reason: "the warehouse moves this week" });
 
 const pack = () =>
   Promise.all([
@@ -142,6 +145,7 @@ export async function live(platform: Platform, places: Places): Promise<readonly
     cases: () => openCases(places),
     payments: pay,
     invoices: () => holdInvoices(platform),
+    stock: () => stopCounting(platform),
     parcels: pack,
     reservations: () => hold(platform),
     lease: () => close(platform),

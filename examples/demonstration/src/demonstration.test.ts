@@ -90,6 +90,7 @@ describe.skipIf(!existsSync(terminal))("the demonstration at a terminal", { time
         "operation",
         "queue",
         "execution",
+        "schedule",
         "alarm",
       ]),
     );

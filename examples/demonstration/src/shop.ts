@@ -1,6 +1,6 @@
 // The shop of the demonstration. How its work ends is written on it, so that each way to end can be seen.
 import { setTimeout as sleep } from "node:timers/promises";
-import { alarm, app, poison, queue, task, worker, workflow } from "tuntas";
+import { alarm, app, poison, queue, schedule, task, worker, workflow } from "tuntas";
 import { effect, provider } from "tuntas/ledger";
 import { Unavailable } from "tuntas/outbox";
 import { z } from "zod";
@@ -25,6 +25,7 @@ const invoice = z.object({ orderId: z.string().min(1), email: z.string().meta({ 
 export const payments = shopQueue("payment-capture", payment, "payments-team");
 export const parcels = shopQueue("parcel-packing", parcel, "warehouse-team");
 export const invoices = shopQueue("invoice-mail", invoice, "billing-team");
+const stockCounts = shopQueue("stock-count", z.object({ scheduledAt: z.string() }), "warehouse-team");
 
 /** It never answers about one order, and nobody can ask it afterwards. */
 export const acquirer = provider({ name: "acquirer", timeout: "500ms", reconcile: { capture: "manual" } });
@@ -70,6 +71,30 @@ export const parcelWorker = worker(parcels, {
   timeout: "90s",
   concurrency: 4,
   handle: ({ seconds }, { signal }) => sleep(seconds * 1000, undefined, { signal }),
+});
+
+const stockCounter = worker(stockCounts, {
+  idempotencyKey: "none",
+  timeout: "20s",
+  handle: ({ scheduledAt }, { log }) =>
+    log.info({ event: "stock.counted", scheduledAt }, "counted the stock"),
+});
+
+const counted = {
+  timeZone: "Asia/Jakarta",
+  overlap: "skip",
+  catchUp: "skip",
+  target: stockCounts,
+  owner: "warehouse-team",
+  runbook: "runbooks/stock-count.md",
+} as const;
+
+const everyMinute = schedule("stock-count", { ...counted, when: "rate(1 minute)", succeedsWithin: "10m" });
+/** A person has paused it. */
+export const everyNight = schedule("night-count", {
+  ...counted,
+  when: "cron(30 1 * * ? *)",
+  succeedsWithin: "30d",
 });
 
 export const reportRun = workflow("MonthlyReport", {
@@ -121,7 +146,19 @@ export const invoicesWait = alarm("invoices-wait", {
   notify: [],
 });
 
-const shop = { payments, paymentWorker, invoices, invoiceWorker, parcels, acquirer, reportRun, invoicesWait };
+const shop = {
+  payments,
+  paymentWorker,
+  invoices,
+  invoiceWorker,
+  parcels,
+  stockCounter,
+  everyMinute,
+  everyNight,
+  acquirer,
+  reportRun,
+  invoicesWait,
+};
 
 /** At a terminal the parcels are packed by processes of their own, which one may kill. */
 export const shopApp = ({ packsHere }: { readonly packsHere: boolean }) =>

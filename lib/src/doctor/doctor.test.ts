@@ -8,8 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPlatform } from "../platform.ts";
-import { defaultScope } from "../queue/contract.ts";
-import { defaultRetry, type Arrangement } from "../schedule/contract.ts";
+import { arranged } from "../schedule/arrangement/arranged.fixture.ts";
 import { examine } from "./index.ts";
 
 const databases: string[] = [];
@@ -32,24 +31,6 @@ async function freshDatabase(encoding = "UTF8"): Promise<string> {
   url.pathname = `/${name}`;
   return url.href;
 }
-
-const strayed: Arrangement = {
-  place: { ...defaultScope, group: "default", name: "nightly-stray" },
-  expression: "rate(1 day)",
-  timeZone: "UTC",
-  target: { kind: "queue", name: "stray" },
-  input: "",
-  extras: {},
-  startsMs: null,
-  endsMs: null,
-  flexibleMs: 0,
-  ...defaultRetry,
-  deadLetter: null,
-  afterwards: "keep",
-  enabled: false,
-  description: null,
-  request: null,
-};
 
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
@@ -125,11 +106,12 @@ test("names queues and dead letters that nobody answers for", async () => {
   await receive();
   await platform.context.due.sweep();
   await receive();
+  const strayed = arranged("stray", { enabled: false });
   await platform.schedules.arrangements.create(strayed, { by: "aws", token: undefined });
   await platform.close();
   expect(await find(url, "owners")).toMatchObject({
     status: "warning",
-    text: expect.stringMatching(/stray, stray-dlq; schedules without an owner \(.*\): nightly-stray$/),
+    text: expect.stringMatching(/stray, stray-dlq; schedules without an owner \(.*\): s-[0-9a-f-]+$/),
   });
   expect(await find(url, "dead letters")).toMatchObject({
     status: "warning",

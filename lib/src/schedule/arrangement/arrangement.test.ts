@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { statement } from "../../pg/database.ts";
 import { defaultScope } from "../../queue/contract.ts";
 import { testPlatform, type TestPlatform } from "../../testing/index.ts";
-import { defaultRetry, type Arrangement } from "../contract.ts";
+import type { Arrangement } from "../contract.ts";
 import { schedule, type Schedules } from "../index.ts";
 import { nameOf } from "../place.ts";
+import { arranged } from "./arranged.fixture.ts";
 
 let kit: TestPlatform;
 let schedules: Schedules;
@@ -38,25 +39,6 @@ async function bodiesOf(name: string) {
   const got = await receiver.receive(queue, { countMax: 10, waitMs: 0, visibilitySeconds: 600 });
   return got.map(({ body, attributes }) => ({ body, attributes: JSON.parse(attributes ?? "{}") as object }));
 }
-
-const arranged = (queue: string, more: Partial<Arrangement> = {}): Arrangement => ({
-  place: { ...defaultScope, group: "default", name: `s-${randomUUID()}` },
-  expression: "rate(1 minute)",
-  timeZone: "UTC",
-  target: { kind: "queue", name: queue },
-  input: "<aws.scheduler.scheduled-time> try <aws.scheduler.attempt-number>",
-  extras: {},
-  startsMs: null,
-  endsMs: null,
-  flexibleMs: 0,
-  ...defaultRetry,
-  deadLetter: null,
-  afterwards: "keep",
-  enabled: true,
-  description: null,
-  request: null,
-  ...more,
-});
 
 const statesOf = async (of: Arrangement) =>
   (await schedules.occurrences(nameOf(of.place))).map(({ state }) => state).toReversed();

@@ -7,10 +7,10 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 /** What takes longest, longest first: begun before all others, so that no file is still running long after them. */
 const longest = [
   "sim/simulation",
-  "apps/console/src/journeys/pages",
-  "apps/console/src/journeys/acts",
   "lib/src/workflow/start",
   "sim/shared-postgres",
+  "apps/console/src/journeys/pages",
+  "apps/console/src/journeys/acts",
   "lib/src/service/service",
   "lib/src/pg/embedded/surroundings",
   "apps/cli/src/cli",

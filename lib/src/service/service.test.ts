@@ -356,7 +356,7 @@ test("a WebSocket goes through a front", async () => {
   await deploy(
     web(name, {
       kind: "websocket",
-      healthCheck: { tcp: true, interval: "500ms", timeout: "5s", retries: 3, startPeriod: "20s" },
+      healthCheck: { tcp: true, interval: "500ms", timeout: "60s", retries: 3, startPeriod: "300s" },
       run: { command: [process.execPath, "-e", script] },
     }),
     host,

@@ -40,8 +40,9 @@ export function web(
     port: { variable: "PORT" },
     cpu: { request: 128, limit: 1024 },
     memory: { request: 64, limit: 512 },
-    stopTimeout: "20s",
-    healthCheck: { http: "/readyz", interval: "500ms", timeout: "5s", retries: 3, startPeriod: "20s" },
+    // As much time as there may be: one that is only slow, on a busy machine, has done nothing wrong.
+    stopTimeout: "120s",
+    healthCheck: { http: "/readyz", interval: "500ms", timeout: "60s", retries: 3, startPeriod: "300s" },
     rollout: {
       minimumHealthyPercent: 100,
       maximumPercent: 200,

@@ -36,6 +36,7 @@ const example = codeOf("README.md");
 test("the README's example, the lessons' and those of the workflow recipes compile", () => {
   const recipes = [
     "backfill",
+    "batch",
     "builder",
     "calls",
     "callbacks",

@@ -189,6 +189,80 @@ create table tuntas.audit (
   constraint audit_pkey PRIMARY KEY (id)
 );
 
+-- control: Batches as code declares them.
+create table tuntas.batch (
+  name text not null,
+  staging text not null,
+  staging_kept interval,
+  attempts integer not null,
+  concurrency integer not null,
+  priority integer not null,
+  retention interval not null,
+  owner text not null,
+  runbook text not null,
+  announce_kind text,
+  announce_name text,
+  constraint batch_pkey PRIMARY KEY (name)
+);
+
+-- control: Jobs of batches: what was asked for, and how it stands.
+create table tuntas.batch_job (
+  id bigint generated always as identity not null,
+  batch text not null,
+  key text not null,
+  input text not null,
+  input_hash text not null,
+  priority integer not null,
+  actor text not null,
+  reason text not null,
+  state text not null,
+  run integer default 0 not null,
+  plan_hash text,
+  failure text,
+  asked_at timestamp with time zone not null,
+  begun_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  cleaned_at timestamp with time zone,
+  constraint batch_job_pkey PRIMARY KEY (id),
+  constraint batch_job_batch_fkey FOREIGN KEY (batch) REFERENCES tuntas.batch(name) ON DELETE CASCADE,
+  constraint batch_job_check CHECK (((state = ANY (ARRAY['completed'::text, 'cancelled'::text])) = (ended_at IS NOT NULL))),
+  constraint batch_job_state_check CHECK ((state = ANY (ARRAY['planning'::text, 'waiting'::text, 'running'::text, 'promoting'::text, 'completed'::text, 'failed'::text, 'paused'::text, 'cancelled'::text])))
+) with (fillfactor=70);
+
+-- control: What was promoted: a row stands for the commit that made the output of a job the current one.
+create table tuntas.batch_manifest (
+  job bigint not null,
+  batch text not null,
+  partitions integer not null,
+  staged_rows bigint not null,
+  staged_hash text not null,
+  promoted_at timestamp with time zone not null,
+  constraint batch_manifest_pkey PRIMARY KEY (job),
+  constraint batch_manifest_job_fkey FOREIGN KEY (job) REFERENCES tuntas.batch_job(id) ON DELETE CASCADE
+);
+
+-- control: Partitions of jobs: how each stands, and what it staged.
+create table tuntas.batch_partition (
+  job bigint not null,
+  number integer not null,
+  key text not null,
+  input text not null,
+  state text default 'pending'::text not null,
+  run integer default 0 not null,
+  attempts integer default 0 not null,
+  failure_code text,
+  failure_message text,
+  staged_rows bigint,
+  staged_hash text,
+  begun_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint batch_partition_pkey PRIMARY KEY (job, number),
+  constraint batch_partition_job_fkey FOREIGN KEY (job) REFERENCES tuntas.batch_job(id) ON DELETE CASCADE,
+  constraint batch_partition_check CHECK (((state = ANY (ARRAY['done'::text, 'failed'::text, 'cancelled'::text])) = (ended_at IS NOT NULL))),
+  constraint batch_partition_check1 CHECK (((state = 'done'::text) = (staged_hash IS NOT NULL))),
+  constraint batch_partition_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'running'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
+) with (fillfactor=70);
+
 -- integration: Messages that a process has claimed together.
 create table tuntas.bundle (
   fence bigint not null,
@@ -1294,6 +1368,16 @@ CREATE INDEX audit_at ON tuntas.audit USING btree (at);
 
 CREATE INDEX audit_subject ON tuntas.audit USING btree (subject, id);
 
+CREATE INDEX batch_job_ended ON tuntas.batch_job USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE UNIQUE INDEX batch_job_key ON tuntas.batch_job USING btree (batch, key) WHERE (state <> 'cancelled'::text);
+
+CREATE INDEX batch_job_open ON tuntas.batch_job USING btree (batch, id) WHERE (state = ANY (ARRAY['waiting'::text, 'running'::text, 'promoting'::text]));
+
+CREATE INDEX batch_manifest_latest ON tuntas.batch_manifest USING btree (batch, job);
+
+CREATE INDEX batch_partition_open ON tuntas.batch_partition USING btree (job, number) WHERE (ended_at IS NULL);
+
 CREATE INDEX bundle_queue ON tuntas.bundle USING btree (queue_id);
 
 CREATE INDEX command_expires ON tuntas.command USING btree (expires_at);
@@ -1467,6 +1551,24 @@ AS $function$
     end if;
   end
   $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.batch_staged(staging text, of_job bigint, of_partition integer, OUT counted bigint, OUT hashed text)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+ SET "TimeZone" TO 'UTC'
+ SET "DateStyle" TO 'ISO, MDY'
+ SET "IntervalStyle" TO 'postgres'
+ SET extra_float_digits TO '1'
+ SET bytea_output TO 'hex'
+AS $function$
+begin
+  execute format(
+    'select count(*), coalesce(sum(hashtextextended(s::text, 0)), 0)::text from %s s where s.job = $1 and s.partition = $2', staging)
+    into counted, hashed using of_job, of_partition;
+end
+$function$
 ;
 
 CREATE OR REPLACE FUNCTION tuntas.claim_fifo(queue integer, n integer, owner bigint, visibility integer, new_fence bigint)

@@ -2,6 +2,8 @@
 import type { Payload } from "./access/contract.ts";
 import { pathsOf } from "./access/mask.ts";
 import type { AlarmDefinition } from "./alarm/contract.ts";
+import { batchErrors, type BatchDefinition } from "./batch/contract.ts";
+import { bindBatch } from "./batch/declaration.ts";
 import type { Duration } from "./core/duration.ts";
 import { toMs } from "./core/duration.ts";
 import { describeIssues, jsonSchemaOf, type Schema } from "./core/schema.ts";
@@ -17,7 +19,7 @@ import { openRemotes, type Remotes } from "./queue/remote/serve.ts";
 import type { QueueService } from "./queue/remote/contract.ts";
 import { ensureQueue } from "./queue/ensure.ts";
 import { sendDeclared } from "./queue/send.ts";
-import { startWorkers, type Workers } from "./queue/worker/index.ts";
+import { startWorkers, type Pair, type Workers } from "./queue/worker/index.ts";
 import { scheduleErrors, type ScheduleDefinition } from "./schedule/contract.ts";
 import { sampleOf } from "./schedule/declaration.ts";
 import { serviceErrors, type ServiceDefinition } from "./service/contract.ts";
@@ -39,6 +41,7 @@ export type Definition =
   | ScheduleDefinition
   | StreamDefinition<any>
   | ConsumerDefinition<any>
+  | BatchDefinition<any, any>
   | ServiceDefinition;
 
 const kinds: readonly unknown[] = [
@@ -51,6 +54,7 @@ const kinds: readonly unknown[] = [
   "schedule",
   "stream",
   "consumer",
+  "batch",
   "service",
 ] satisfies Definition["kind"][];
 
@@ -65,7 +69,7 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
     if (!kinds.includes(part?.kind)) {
       throw queueErrors.error(
         "TUNTAS_QUEUE_OPTIONS",
-        `app: expected ${name} to be a queue, a worker, a workflow, a schedule, a stream, a consumer, a service, an alarm, a provider or a reconciliation, got ${typeof part}`,
+        `app: expected ${name} to be a queue, a worker, a workflow, a schedule, a batch, a stream, a consumer, a service, an alarm, a provider or a reconciliation, got ${typeof part}`,
       );
     }
   }
@@ -74,6 +78,7 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
     throw queueErrors.error("TUNTAS_WORKER_REGISTERED", `app: queue ${twice} has more than one worker`);
   checkWorkflows(partsOf(parts, "workflow"));
   checkServices(partsOf(parts, "service"));
+  checkBatches(parts);
   checkSchedules(parts);
   checkStreams(parts);
   return { kind: "app", parts };
@@ -97,21 +102,30 @@ function checkServices(services: readonly ServiceDefinition[]): void {
     throw serviceErrors.error("TUNTAS_SERVICE_REGISTERED", `app: two services have the name ${twice}`);
 }
 
+function checkBatches(parts: Parts): void {
+  const batches = partsOf(parts, "batch");
+  const twice =
+    namedTwice(batches) ?? namedTwice([...queuesOf(parts), ...batches.map((batch) => batch.queue)]);
+  if (twice !== undefined)
+    throw batchErrors.error("TUNTAS_BATCH_REGISTERED", `app: the name ${twice} is there twice`);
+}
+
 function checkSchedules(parts: Parts): void {
   const schedules = partsOf(parts, "schedule");
   const twice = namedTwice(schedules);
   if (twice !== undefined)
     throw scheduleErrors.error("TUNTAS_SCHEDULE_REGISTERED", `app: two schedules have the name ${twice}`);
-  for (const each of schedules) checkTarget(each, [...queuesOf(parts), ...partsOf(parts, "workflow")]);
+  for (const each of schedules)
+    checkTarget(each, [...queuesOf(parts), ...partsOf(parts, "workflow"), ...partsOf(parts, "batch")]);
 }
 
 /** What a schedule starts is declared here, and takes what the schedule gives. */
 function checkTarget(
   schedule: ScheduleDefinition,
-  declared: readonly (QueueDefinition | WorkflowDefinition)[],
+  declared: readonly (QueueDefinition | WorkflowDefinition | BatchDefinition)[],
 ): void {
   const { kind, name } = schedule.options.target;
-  if (kind !== "queue" && kind !== "workflow") return;
+  if (kind !== "queue" && kind !== "workflow" && kind !== "batch") return;
   const refuse = (why: string) =>
     scheduleErrors.error("TUNTAS_SCHEDULE_TARGET", `app: schedule ${schedule.name}: ${why}`);
   const target = declared.find((each) => each.kind === kind && each.name === name);
@@ -281,6 +295,18 @@ async function beginStreams(parts: Parts, { streams }: Platform): Promise<void> 
   for (const stream of streamsOf(parts)) bindStream(stream, streams.append);
 }
 
+/** The batches are on record, and jobs of them can be started; answers what works on them. Their queues live here always. */
+async function beginBatches(parts: Parts, { batches, queues: { catalog } }: Platform): Promise<Pair[]> {
+  const definitions = partsOf(parts, "batch");
+  const pairs: Pair[] = [];
+  for (const batch of definitions)
+    pairs.push({ worker: batches.workerOf(batch), queue: await ensureQueue(catalog, batch.queue) });
+  await batches.declare(definitions);
+  for (const batch of definitions)
+    bindBatch(batch, ({ name }, input, options) => batches.start(name, input, options));
+  return pairs;
+}
+
 async function begin(
   definition: AppDefinition,
   platform: Platform,
@@ -294,14 +320,19 @@ async function begin(
     bindQueues(parts, platform, { tracing, remotes });
     const unannounce = await announce(definition, platform);
     const serveWorkflows = await beginWorkflows(parts, platform, tracing);
+    const batchPairs = await beginBatches(parts, platform);
     await platform.schedules.declare(serviceName(), partsOf(parts, "schedule"));
     await beginStreams(parts, platform);
     if (!withWorkers) return { workers: undefined, unwatch: unannounce, remotes };
     await serveWorkflows();
-    const pairs = workersOf(parts).map((worker) => ({
-      worker: tracing?.worker(worker) ?? worker,
+    const queuePairs = workersOf(parts).map((worker) => ({
+      worker,
       queue: records.get(worker.queue)!,
       remote: remotes?.of(worker.queue),
+    }));
+    const pairs = [...queuePairs, ...batchPairs].map((pair) => ({
+      ...pair,
+      worker: tracing?.worker(pair.worker) ?? pair.worker,
     }));
     const unwatch = await watchOver(parts, platform);
     const workers = startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
@@ -318,6 +349,7 @@ function unbind(parts: Parts): void {
   for (const queue of queuesOf(parts)) bindQueue(queue, undefined);
   for (const workflow of partsOf(parts, "workflow")) bindWorkflow(workflow, undefined);
   for (const stream of streamsOf(parts)) bindStream(stream, undefined);
+  for (const batch of partsOf(parts, "batch")) bindBatch(batch, undefined);
 }
 
 /** Starts the application: the database, the declared queues, the workers. */

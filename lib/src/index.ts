@@ -30,6 +30,8 @@ export type {
   WorkflowDefinition,
   WorkflowOptions,
 } from "./workflow/declaration.ts";
+export { batch } from "./batch/declaration.ts";
+export type { BatchDefinition, BatchOptions } from "./batch/contract.ts";
 export { schedule } from "./schedule/declaration.ts";
 export type { OccurrenceInput, ScheduleDefinition, ScheduleOptions } from "./schedule/contract.ts";
 export { consumer, stream } from "./stream/declaration.ts";

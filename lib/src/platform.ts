@@ -16,13 +16,14 @@ import { makeTargets, type Targets } from "./engine/target.ts";
 import { makeWaker, type Waker } from "./engine/wake.ts";
 import type { Alarms } from "./alarm/client.ts";
 import { makeAccess, type Access } from "./access/client.ts";
+import type { Batches } from "./batch/client.ts";
+import { openJobs } from "./jobs.ts";
 import { startLedger, type LedgerService } from "./ledger/service.ts";
 import type { TimeSeries } from "./series/client.ts";
 import { operationKey, type Operations } from "./operation/client.ts";
 import { operationAgenda, startOperations } from "./operation/service.ts";
 import { freeOperations } from "./operation/store.ts";
 import { addAll } from "./outbox/client.ts";
-import { outboxDestination } from "./outbox/destination.ts";
 import { workflowTarget } from "./outbox/start/index.ts";
 import { outboxAgenda, startRelay } from "./outbox/relay/index.ts";
 import { makeOwnerOf } from "./measure/owner.ts";
@@ -33,20 +34,17 @@ import { makeNotifier, type Notifier } from "./pg/notify.ts";
 import type { QueueContext, Queues } from "./queue/client/index.ts";
 import { makeQueues } from "./queue/client/index.ts";
 import { makeMailbox } from "./queue/handover/mailbox.ts";
-import { queueDestination } from "./queue/client/destination.ts";
-import { queueTarget } from "./queue/client/target.ts";
 import { queueAgenda } from "./queue/agenda.ts";
 import { rescueTexts } from "./queue/handover/rescue.ts";
 import { makeStraySweep } from "./queue/strays.ts";
 import { applyRetention, moveDue, sweepOrphans, takeOver } from "./queue/sweep.ts";
 import { makeLog, type Log } from "./engine/log.ts";
-import { openSchedules, type Schedules } from "./schedule/client.ts";
+import type { Schedules } from "./schedule/client.ts";
 import { makeServices, type Services } from "./service/client.ts";
 import { openStreams, type StreamRoom, type Streams } from "./stream/client/index.ts";
 import { workflowAgenda } from "./workflow/agenda.ts";
 import { makeWorkflows, type Workflows } from "./workflow/client/index.ts";
 import { answerTarget } from "./workflow/client/answer.ts";
-import { workflowDestination } from "./workflow/client/destination.ts";
 import { workflowStarter } from "./workflow/client/target.ts";
 
 export interface PlatformOptions extends DatabaseOptions {
@@ -68,6 +66,8 @@ export interface Platform {
   readonly ledger: LedgerService;
   /** When what is due, and what became of it. */
   readonly schedules: Schedules;
+  /** Jobs of batches: what was started, how far each is, what failed. */
+  readonly batches: Batches;
   /** Ordered records in partitions, and how far each consumer has read them. */
   readonly streams: Streams;
   /** Long-running services: revisions, deployments, instances. */
@@ -106,24 +106,6 @@ interface Parts {
   readonly processId: () => string;
   readonly slots: SlotTable;
 }
-
-interface Begun extends Pick<Parts, "database"> {
-  readonly queues: Queues;
-  readonly workflows: Workflows;
-  readonly onError: (cause: unknown) => void;
-}
-
-/** Schedules, and where what is due goes. */
-const openScheduleRoom = ({ database, queues, workflows, onError }: Begun) =>
-  openSchedules({
-    database,
-    destinations: new Map([
-      ["queue", queueDestination(queues)],
-      ["workflow", workflowDestination(workflows)],
-    ]),
-    otherwise: outboxDestination,
-    onError,
-  });
 
 /** Does the work once a minute, in one process of all. */
 const makeChores = (database: Database, onError: (cause: unknown) => void, work: () => Promise<void>) =>
@@ -178,7 +160,7 @@ function makeRooms(parts: Parts) {
     onError: complain,
   });
 
-  const scheduleRoom = openScheduleRoom({ database, queues, workflows, onError: complain });
+  const jobs = openJobs({ database, waker, context, queues, workflows, onError: complain });
   const streamRoom = openStreamRoom(parts);
 
   async function takeOverAll(processIds: readonly string[]): Promise<void> {
@@ -203,7 +185,7 @@ function makeRooms(parts: Parts) {
   const chores = makeChores(database, complain, async () => {
     await lookForOrphans();
     await applyRetention(context);
-    await scheduleRoom.tidy();
+    await jobs.tidy();
     await streamRoom.streams.sweep();
   });
 
@@ -213,14 +195,14 @@ function makeRooms(parts: Parts) {
     workflows,
     worker,
     approvalRoom,
-    schedules: scheduleRoom.schedules,
+    jobs,
     streamRoom,
     agenda: [
       ...queueAgenda(context),
       ...workflowAgenda({ waker, worker, approvals: approvalRoom, onStray: aftermath.trouble }),
       ...outboxAgenda(waker),
       ...operationAgenda(waker),
-      ...scheduleRoom.agenda,
+      ...jobs.agenda,
       ...streamRoom.agenda,
       dueAgendum(choreDue, chores.note),
     ],
@@ -231,7 +213,7 @@ function makeRooms(parts: Parts) {
     async close() {
       await aftermath.close();
       await chores.close();
-      await scheduleRoom.close();
+      await jobs.close();
       await streamRoom.close();
       await approvalRoom.due.close();
       await worker.close();
@@ -242,16 +224,16 @@ function makeRooms(parts: Parts) {
   };
 }
 
-/** Who takes announcements: queues and workflows of this database; an application binds more. */
+/** Who takes announcements: queues, workflows and batches of this database; an application binds more. */
 function bindRooms({
   database,
-  context,
-  queues,
   workflows,
   approvalRoom,
+  jobs,
 }: ReturnType<typeof makeRooms> & Pick<Parts, "database">): Targets {
   const targets = makeTargets();
-  targets.bind({ kind: "queue" }, queueTarget(context, queues.catalog));
+  targets.bind({ kind: "queue" }, jobs.targets.queue);
+  targets.bind({ kind: "batch" }, jobs.targets.batch);
   targets.bind({ kind: "workflow" }, workflowTarget(database, workflowStarter(workflows)));
   targets.bind({ kind: "approval" }, approvalRoom.callback);
   targets.bind(
@@ -321,11 +303,10 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
 
 async function build(options: PlatformOptions, log: Log, closing: Closing): Promise<Platform> {
   const database = await openDatabaseOf(options, log, closing);
-  const [waker, slots] = [makeWaker(), makeSlots()];
-  const [notifier, company] = [makeNotifier(database), makeCompany()];
+  const [waker, slots, company, notifier] = [makeWaker(), makeSlots(), makeCompany(), makeNotifier(database)];
   const processId = () => presence.processId();
   const rooms = makeRooms({ database, waker, notifier, company, log, processId, slots });
-  const { context, queues, workflows, worker, schedules, streamRoom } = rooms;
+  const { context, queues, workflows, worker, jobs, streamRoom } = rooms;
   const ledger = startLedger({ database, waker, log, announce: addAll });
   const agenda = [company.agendum, ...rooms.agenda, ...ledger.agenda];
   const presence = makePlace({ database, slots, log, rooms, agenda, name: options.name ?? "tuntas" });
@@ -340,7 +321,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     targets,
     watches: options.watches ?? true,
     onLeft: () => notifier.notify("duty", ""),
-    ownerOf: makeOwnerOf({ queues, schedules, streams: streamRoom.streams }),
+    ownerOf: makeOwnerOf({ queues, ...jobs, streams: streamRoom.streams }),
   });
   const hearing = hear(database, { waker, notifier, company, queues, watch, mailbox: context.mailbox });
   const servants = startServants({ database, targets, waker, log, processId, queues, workflows, notifier });
@@ -354,7 +335,8 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     waker,
     targets,
     ledger,
-    schedules,
+    schedules: jobs.schedules,
+    batches: jobs.batches,
     streams: streamRoom.streams,
     services: servicesOf({ database, waker, notifier }, watch.alarms),
     operations: servants.operations,

@@ -166,6 +166,37 @@ export const streamChecks = [
   },
 ] as const satisfies readonly Check[];
 
+export const batchChecks = [
+  {
+    text: "How many jobs wait for a person?",
+    ...gauge("tuntas_batch_jobs", { state: "failed" }),
+    unit: "jobs",
+  },
+  {
+    text: "How many partitions failed?",
+    ...gauge("tuntas_batch_partitions", { state: "failed" }),
+    unit: "partitions",
+  },
+  {
+    text: "How many jobs wait for their turn?",
+    ...gauge("tuntas_batch_jobs", { state: "waiting" }),
+    unit: "jobs",
+  },
+  { text: "How many are paused?", ...gauge("tuntas_batch_jobs", { state: "paused" }), unit: "jobs" },
+  { text: "Does one run?", ...gauge("tuntas_batch_jobs", { state: "running" }), unit: "jobs" },
+  { text: "How far is it?", ...gauge("tuntas_batch_progress_ratio"), unit: "(1 is done)" },
+  {
+    text: "How many partitions were done?",
+    ...counter("tuntas_batch_partitions_total", { outcome: "done" }),
+    unit: "in 5 min",
+  },
+  {
+    text: "How many attempts failed?",
+    ...counter("tuntas_batch_partitions_total", { outcome: "retried" }),
+    unit: "in 5 min",
+  },
+] as const satisfies readonly Check[];
+
 export const operationChecks = [
   {
     text: "How many could not go on?",

@@ -5,6 +5,7 @@ import { alarm } from "./declaration.ts";
 import {
   approvalChecks,
   backlogChecks,
+  batchChecks,
   deadLetterChecks,
   effectChecks,
   leaseChecks,
@@ -231,6 +232,15 @@ const list: readonly Shipped[] = [
     severity: "ticket",
     checks: streamChecks,
     page: "streams",
+  },
+  {
+    name: "batch-failed",
+    metric: { name: "tuntas_batch_jobs", labels: { state: "failed" }, statistic: "last" },
+    when: { above: 0 },
+    of: once,
+    severity: "ticket",
+    checks: batchChecks,
+    page: "batches",
   },
   {
     name: "operation-failed",

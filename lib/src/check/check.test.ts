@@ -8,6 +8,7 @@ import { alarm, shippedAlarms, type AlarmDefinition, type AlarmOptions } from ".
 import { metricEntries } from "../measure/catalogue.ts";
 import { queue, worker, type QueueOptions, type WorkerOptions } from "../queue/declaration.ts";
 import type { Context } from "../queue/worker/context.ts";
+import { batch } from "../batch/index.ts";
 import { schedule } from "../schedule/index.ts";
 import { service } from "../service/declaration.ts";
 import type { HandlesEach } from "../stream/contract.ts";
@@ -477,6 +478,37 @@ test("S-11 scheduled work that measures back from now is warned of, and what wor
   ).toEqual([]);
 });
 
+test("B-06 a batch's handler that writes to the final place is an error, and is held to the rules of workers", () => {
+  const rulesOf = (handle: (partition: any, context: any) => unknown) => {
+    const statements = batch("statements", {
+      input: message,
+      partitions: () => [{ key: "all" }],
+      handle,
+      validate: () => [],
+      promote: () => undefined,
+      staging: { table: "statement_staging", kept: "0s" },
+      retry: { attempts: 3, base: "1s", max: "1m" },
+      timeout: "20s",
+      concurrency: 4,
+      priority: 0,
+      owner: "billing-team",
+      runbook: "r",
+    });
+    return check(gather([{ file: "/nowhere.mjs", exports: { app: app({ statements }) } }]));
+  };
+  expect(
+    rulesOf(async (_, { tx }) => tx.query("update statement set total = 1")).filter(
+      ({ severity }) => severity === "error",
+    ),
+  ).toMatchObject([
+    { rule: "unstaged-output", message: expect.stringMatching(/writes to statement, .*statement_staging/) },
+  ]);
+  expect(rulesOf(async (_, { tx }) => tx.query("insert into statement_staging select 1, 2"))).toEqual([]);
+  expect(
+    rulesOf((_, { tx }) => void tx.query("delete from statement_staging")).map(({ rule }) => rule),
+  ).toEqual(["ack-before-commit"]);
+});
+
 test("P-09 a job that is not waited for, a token that nobody has and one that nobody waits for are advised against", () => {
   const runTask = (pattern: string, parameters: object) =>
     findIn(
@@ -588,6 +620,7 @@ test("every rule has a smell here, or a test of its own", () => {
     "service-alarm-unknown",
     "moving-window",
     "slow-ordered-handler",
+    "unstaged-output",
   ]);
   expect(Object.keys(rules).filter((rule) => !tested.has(rule as RuleId))).toEqual([]);
 });

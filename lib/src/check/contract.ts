@@ -3,6 +3,7 @@ import type { AlarmDefinition } from "../alarm/index.ts";
 import type { JsonObject } from "../asl/index.ts";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
 import type { MeasuredP99, Reconciliation, TimedValue, TimingDeclaration } from "../ledger/index.ts";
+import type { BatchDefinition } from "../batch/contract.ts";
 import type { ScheduleDefinition } from "../schedule/contract.ts";
 import type { ServiceDefinition } from "../service/contract.ts";
 import type { ConsumerDefinition, StreamDefinition } from "../stream/contract.ts";
@@ -43,6 +44,7 @@ export interface Declared {
   /** Task definitions, services and scalable targets of ECS. */
   readonly ecs: readonly JsonDocument[];
   readonly services: readonly ServiceDefinition[];
+  readonly batches: readonly BatchDefinition[];
   readonly schedules: readonly ScheduleDefinition[];
   readonly streams: readonly StreamDefinition[];
   readonly consumers: readonly ConsumerDefinition[];

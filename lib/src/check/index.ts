@@ -2,6 +2,7 @@
 // one, and changes nothing.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import type { BatchDefinition } from "../batch/contract.ts";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
 import type { Reconciliation, TimingDefinition } from "../ledger/index.ts";
 import type { ScheduleDefinition } from "../schedule/contract.ts";
@@ -9,10 +10,11 @@ import type { ServiceDefinition } from "../service/contract.ts";
 import type { ConsumerDefinition, StreamDefinition } from "../stream/contract.ts";
 import type { WorkflowDefinition } from "../workflow/declaration.ts";
 import type { AlarmDefinition } from "../alarm/index.ts";
+import { checkBatches, workerOf } from "./shapes/batches.ts";
 import { checkAlarms } from "./alarms.ts";
 import { checkCapacity, checkOwners } from "./capacity.ts";
 import type { Declared, Finding, JsonDocument, Severity, Sighting, SourceFile } from "./contract.ts";
-import { checkConsumers } from "./consumers.ts";
+import { checkConsumers } from "./shapes/consumers.ts";
 import { checkEffects } from "./effects.ts";
 import { checkMachine } from "./machines.ts";
 import { rules } from "./rules.ts";
@@ -20,7 +22,7 @@ import { checkReconciled } from "./reconciled.ts";
 import { checkServices, isOfEcs } from "./services.ts";
 import { checkTasks } from "./tasks.ts";
 import { checkTimes } from "./times.ts";
-import { checkWindows } from "./windows.ts";
+import { checkWindows } from "./shapes/windows.ts";
 
 export { rules, type RuleId } from "./rules.ts";
 export type { Declared, Finding, JsonDocument, Rule, Severity, SourceFile } from "./contract.ts";
@@ -36,6 +38,7 @@ type Exported =
   | ScheduleDefinition
   | StreamDefinition
   | ConsumerDefinition
+  | BatchDefinition
   | ServiceDefinition
   | { readonly kind: "app"; readonly parts: Readonly<Record<string, Exported>> };
 
@@ -68,13 +71,15 @@ export function gather(
 ): Declared {
   const exported = modules.flatMap(({ exports }) => Object.values(exports) as (Exported | undefined)[]);
   const parts = [...new Set(exported.flatMap(partsOf))];
+  const batches = parts.filter(isOfKind("batch"));
   return {
     queues: parts.filter(isOfKind("queue")),
-    workers: parts.filter(isOfKind("worker")),
+    workers: [...parts.filter(isOfKind("worker")), ...batches.map(workerOf)],
     timings: parts.filter(isOfKind("timing")).map(({ declaration }) => declaration),
     machines: documents.filter((document) => !isOfEcs(document)),
     ecs: documents.filter(isOfEcs),
     services: parts.filter(isOfKind("service")),
+    batches,
     schedules: parts.filter(isOfKind("schedule")),
     streams: parts.filter(isOfKind("stream")),
     consumers: parts.filter(isOfKind("consumer")),
@@ -130,6 +135,7 @@ export function check(declared: Declared): Finding[] {
     ...checkServices(declared),
     ...checkWindows(declared),
     ...checkConsumers(declared),
+    ...checkBatches(declared),
   ];
   return sightings
     .map((sighting) => {

@@ -133,6 +133,12 @@ export const rules = {
     why: "A partition's records are handled one after another: each waits for the call before it. When the other side is slow or away, everything behind stands, and the lag grows.",
     fix: "Send a message to a queue in the handler (`send(message, { tx })`), and let a worker make the call: many at once, each with its own retry.",
   },
+  "unstaged-output": {
+    severity: "error",
+    smell: "The handler of a batch's partition writes elsewhere than to its staging table.",
+    why: "Readers see the output of some partitions and not of others, and after a failure nobody can tell what is half done.",
+    fix: "Write to the staging table with job and partition, and let `promote` make it the final output.",
+  },
   "signal-ignored": {
     severity: "advice",
     smell: "A call to the outside that does not take the attempt's signal.",

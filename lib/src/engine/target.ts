@@ -24,13 +24,17 @@ export interface Receipt {
   readonly reference?: string | undefined;
 }
 
+export interface JoiningTarget {
+  readonly deliverIn: (tx: Tx, batch: readonly Announcement[]) => Promise<readonly Receipt[]>;
+}
+
 /**
  * Takes announcements of one kind. With `deliverIn` they are taken in the relay's own transaction, once; with `deliver`
  * at least once, outside any transaction. A rejection is the announcement's own fault unless `isUnavailable` says that
  * the target could not be reached.
  */
 export type Target =
-  | { readonly deliverIn: (tx: Tx, batch: readonly Announcement[]) => Promise<readonly Receipt[]> }
+  | JoiningTarget
   | { readonly deliver: (announcement: Announcement, signal: AbortSignal) => Promise<Receipt | void> };
 
 export interface Targets {

@@ -2,6 +2,7 @@
 import type { MetricEntry, Metrics } from "../engine/signals.ts";
 import { processMetrics } from "../engine/process/signals.ts";
 import { alarmMetrics } from "../alarm/signals.ts";
+import { batchMetrics } from "../batch/signals.ts";
 import { ledgerMetrics } from "../ledger/signals.ts";
 import { operationMetrics } from "../operation/signals.ts";
 import { outboxMetrics } from "../outbox/signals.ts";
@@ -22,6 +23,7 @@ export const metricLists: readonly Metrics[] = [
   ledgerMetrics,
   scheduleMetrics,
   streamMetrics,
+  batchMetrics,
   serviceMetrics,
   operationMetrics,
   alarmMetrics,

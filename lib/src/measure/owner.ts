@@ -1,5 +1,6 @@
 // Who answers for the thing that a series is about, as code has declared it.
 import type { Responsible } from "../alarm/evaluator.ts";
+import type { Batches } from "../batch/client.ts";
 import { defaultScope } from "../queue/contract.ts";
 import type { Queues } from "../queue/client/index.ts";
 import type { Schedules } from "../schedule/client.ts";
@@ -9,16 +10,20 @@ import type { Streams } from "../stream/client/index.ts";
 interface Declared {
   readonly queues: Pick<Queues, "catalog">;
   readonly schedules: Pick<Schedules, "list">;
+  readonly batches: Pick<Batches, "list">;
   readonly streams: Pick<Streams, "list">;
 }
 
+const named = async <T extends { readonly name: string }>(name: string, all: Promise<readonly T[]>) =>
+  (await all).find((each) => each.name === name);
+
 export const makeOwnerOf =
-  ({ queues, schedules, streams }: Declared) =>
-  async ({ queue, schedule, stream }: Labels): Promise<Responsible | undefined> => {
-    if (stream !== undefined) return (await streams.list()).find(({ name }) => name === stream);
+  ({ queues, schedules, batches, streams }: Declared) =>
+  async ({ queue, schedule, batch, stream }: Labels): Promise<Responsible | undefined> => {
     const found =
-      schedule !== undefined
-        ? (await schedules.list()).find(({ name }) => name === schedule)
-        : queue !== undefined && (await queues.catalog.find(defaultScope, queue));
+      (stream !== undefined && (await named(stream, streams.list()))) ||
+      (schedule !== undefined && (await named(schedule, schedules.list()))) ||
+      (batch !== undefined && (await named(batch, batches.list()))) ||
+      (queue !== undefined && (await queues.catalog.find(defaultScope, queue)));
     return found && found.owner ? { owner: found.owner, runbook: found.runbook } : undefined;
   };

@@ -58,6 +58,7 @@ export async function testPlatform(options: TestPlatformOptions = {}): Promise<T
       for (const each of opened) {
         await each.schedules.sweep();
         await each.streams.sweep();
+        await each.batches.sweep();
         await each.context.due.sweep();
         await each.workflows.sweepDue();
       }

@@ -58,6 +58,10 @@ import { reconcileList } from "./reconcile/list.ts";
 import { reconcileRun } from "./reconcile/run.ts";
 import { reservationList } from "./reservation/list.ts";
 import { reservationRelease } from "./reservation/release.ts";
+import { batchCancel, batchPause, batchResume, batchRetry } from "./batch/acts.ts";
+import { batchList } from "./batch/list.ts";
+import { batchShow } from "./batch/show.ts";
+import { batchStart } from "./batch/start.ts";
 import { schedulePause, scheduleRemove, scheduleResume, scheduleRun } from "./schedule/acts.ts";
 import { scheduleList } from "./schedule/list.ts";
 import { scheduleNext } from "./schedule/next.ts";
@@ -129,6 +133,13 @@ export const commands: readonly Command[] = [
   workflowGraph,
   workflowInspect,
   workflowRedrive,
+  batchList,
+  batchShow,
+  batchStart,
+  batchPause,
+  batchResume,
+  batchRetry,
+  batchCancel,
   scheduleList,
   scheduleShow,
   scheduleNext,

@@ -1,6 +1,6 @@
 // Queues as a target of announcements: they become messages in the announcing relay's own transaction, so each arrives
 // exactly once. The event's id is the message's id; on a FIFO queue the key is the group.
-import type { Announcement, Receipt, Target } from "../../engine/target.ts";
+import type { Announcement, JoiningTarget, Receipt } from "../../engine/target.ts";
 import { Unavailable } from "../../engine/unavailable.ts";
 import type { Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
@@ -45,7 +45,7 @@ async function store(tx: Tx, queue: QueueRecord, batch: readonly Announcement[])
 export const queueTarget = (
   { database }: Pick<QueueContext, "database">,
   catalog: Pick<Catalog, "find" | "forget">,
-): Target => ({
+): JoiningTarget => ({
   async deliverIn(tx, batch) {
     const { name } = batch[0]!.target;
     const queue = await catalog.find(defaultScope, name);

@@ -1,8 +1,8 @@
 // What consumers of streams do for each record, while all that stands behind it in its partition waits.
-import type { ConsumerDefinition } from "../stream/contract.ts";
-import { isAnnouncement, isOutward, isRequest, readHandler, type MadeCall } from "./calls.ts";
-import type { Declared, Sighting } from "./contract.ts";
-import { checkTransactions } from "./transactions.ts";
+import type { ConsumerDefinition } from "../../stream/contract.ts";
+import { isAnnouncement, isOutward, isRequest, readHandler, type MadeCall } from "../calls.ts";
+import type { Declared, Sighting } from "../contract.ts";
+import { checkTransactions } from "../transactions.ts";
 
 /** A message that is sent in the handler's transaction is a row of it. */
 const isRow = ({ callee, arguments: given }: MadeCall): boolean =>

@@ -1,7 +1,7 @@
 // Windows that move: scheduled work that asks for "the last day from now" instead of for the window that it was given.
-import type { Declared, Sighting } from "./contract.ts";
-import { isQuery, isWrite, readHandler } from "./calls.ts";
-import { textOf } from "./syntax.ts";
+import type { Declared, Sighting } from "../contract.ts";
+import { isQuery, isWrite, readHandler } from "../calls.ts";
+import { textOf } from "../syntax.ts";
 
 const moving = /\b(now\(\)|current_(?:date|timestamp)|localtimestamp)(?:::\w+)?\s*-/i;
 

@@ -1,0 +1,62 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import pg from "pg";
+import { expect, test } from "vitest";
+import { killAtEachStep } from "../engine/stepwise.fixture.ts";
+import { testPlatform } from "../testing/index.ts";
+
+const script = new URL("kill.fixture.mjs", import.meta.url);
+const old = { rows: 0, numbers: 0, manifests: 0 };
+const whole = { rows: 10, numbers: 10, manifests: 1 };
+// Each transaction of a job's life: start, plan, begin, partition, to its promotion, promotion.
+const points = [
+  "insert into batch_job, commit",
+  "update batch_job, commit",
+  "update batch_job, commit",
+  "insert into staged, commit",
+  "update batch_job, commit",
+  "update batch_job, insert into batch_manifest, commit",
+].flatMap((transaction) => transaction.split(", ").map((point) => `before ${point}`));
+
+test("B-05: killed in every transaction of a job's life, readers see the old or the new output, and it is promoted once", async () => {
+  await using kit = await testPlatform();
+  // Else its heartbeat would take steps of those that are to die.
+  await kit.platform.close();
+  const { schema } = kit;
+  const client = new pg.Client(kit.databaseUrl);
+  await client.connect();
+  await client.query(`create table ${schema}.staged (job bigint not null, partition integer not null, n integer);
+    create table ${schema}.final (name text, n integer)`);
+  const seen = async (name: string) =>
+    (
+      await client.query<typeof old>(
+        `select (select count(*)::int from ${schema}.final where name = $1) as rows,
+           (select count(distinct n)::int from ${schema}.final where name = $1) as numbers,
+           (select count(*)::int from ${schema}.batch_manifest where batch = $1) as manifests`,
+        [name],
+      )
+    ).rows[0];
+  const names: string[] = [];
+  const nameAt = (step: number) => `kill-${step}`;
+  const died = await killAtEachStep({
+    script,
+    args: (step) => [kit.databaseUrl, schema, nameAt(step)],
+    async check(point, step) {
+      names.push(nameAt(step));
+      expect(await seen(nameAt(step)), point).toEqual(point === "end" ? whole : old);
+    },
+  });
+  expect(died).toEqual(expect.arrayContaining(points));
+  expect(died.length).toBeGreaterThanOrEqual(points.length);
+  // Another process finds what the dead have left.
+  await promisify(execFile)(process.execPath, [
+    fileURLToPath(script),
+    "-1",
+    kit.databaseUrl,
+    schema,
+    ...names,
+  ]);
+  for (const name of names) expect(await seen(name), name).toEqual(whole);
+  await client.end();
+}, 600_000);

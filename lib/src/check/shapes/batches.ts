@@ -1,0 +1,34 @@
+// Batches: their handlers are held to the rules of workers, and what they make goes to the staging table.
+import type { BatchDefinition } from "../../batch/contract.ts";
+import { worker, type WorkerDefinition } from "../../queue/declaration.ts";
+import { isQuery, isWrite, readHandler } from "../calls.ts";
+import type { Declared, Sighting } from "../contract.ts";
+import { textOf } from "../syntax.ts";
+
+/** What works on the partitions, as a worker: with the batch's own attempts, and the partition's key. */
+export function workerOf({ queue, options, place }: BatchDefinition): WorkerDefinition {
+  const { timeout, retry, concurrency, handle } = options;
+  const deadLetter = { ...queue.options.deadLetter, after: retry.attempts };
+  const of = { ...queue, options: { ...queue.options, deadLetter } };
+  const idempotencyKey = (partition: any) => partition.key as string;
+  return { ...worker(of, { idempotencyKey, timeout, concurrency, handle: handle as () => unknown }), place };
+}
+
+const changing =
+  /\b(?:insert\s+into|update(?:\s+only)?|delete\s+from|merge\s+into|truncate(?:\s+table)?)\s+([a-z_][\w.]*)/gi;
+
+function unstaged({ name, options, place }: BatchDefinition): Sighting[] {
+  const calls = (readHandler(options.handle)?.calls ?? []).filter((call) => isQuery(call) || isWrite(call));
+  const tables = calls
+    .flatMap((call) => [...textOf(call.arguments[0]).matchAll(changing)])
+    .map(([, table]) => table!.toLowerCase())
+    .filter((table) => table !== options.staging.table && table !== "set");
+  return [...new Set(tables)].map((table) => ({
+    rule: "unstaged-output",
+    name,
+    place,
+    message: `${name}: the handler writes to ${table}, and its staging table is ${options.staging.table}`,
+  }));
+}
+
+export const checkBatches = ({ batches }: Declared): Sighting[] => batches.flatMap(unstaged);

@@ -1,0 +1,45 @@
+// Batches and schedules, put together for the platform: what they begin goes to the rooms below them, and schedules begin
+// batches too.
+import { openBatches } from "./batch/client.ts";
+import type { Waker } from "./engine/wake.ts";
+import { outboxDestination } from "./outbox/destination.ts";
+import type { Database } from "./pg/database.ts";
+import type { QueueContext, Queues } from "./queue/client/index.ts";
+import { queueDestination } from "./queue/client/destination.ts";
+import { queueTarget } from "./queue/client/target.ts";
+import { openSchedules } from "./schedule/client.ts";
+import { workflowDestination } from "./workflow/client/destination.ts";
+import type { Workflows } from "./workflow/client/index.ts";
+
+interface JobParts {
+  readonly database: Database;
+  readonly waker: Waker;
+  readonly context: QueueContext;
+  readonly queues: Queues;
+  readonly workflows: Workflows;
+  readonly onError: (cause: unknown) => void;
+}
+
+export function openJobs({ database, waker, context, queues, workflows, onError }: JobParts) {
+  const ofQueues = queueTarget(context, queues.catalog);
+  const batchRoom = openBatches({ database, waker, queues: ofQueues, onError });
+  const scheduleRoom = openSchedules({
+    database,
+    destinations: new Map([
+      ["queue", queueDestination(queues)],
+      ["workflow", workflowDestination(workflows)],
+      ["batch", batchRoom.destination],
+    ]),
+    otherwise: outboxDestination,
+    onError,
+  });
+  const both = [scheduleRoom, batchRoom];
+  return {
+    schedules: scheduleRoom.schedules,
+    batches: batchRoom.batches,
+    targets: { queue: ofQueues, batch: batchRoom.target },
+    agenda: both.flatMap(({ agenda }) => agenda),
+    tidy: () => Promise.all(both.map(({ tidy }) => tidy())),
+    close: () => Promise.all(both.map(({ close }) => close())),
+  };
+}

@@ -29,7 +29,7 @@ const numbers = (name) =>
   });
 
 const platform = await openPlatform({ databaseUrl, schema, name: "batch", watches: false });
-const { at } = stepping(Number(step));
+const { at } = stepping(step);
 watchWrites(pg.Client, at, ["batch_job", "batch_manifest", "staged"]);
 const batches = Object.fromEntries(names.map((name) => [name, numbers(name)]));
 const running = await start(app(batches), { platform });

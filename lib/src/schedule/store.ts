@@ -22,7 +22,8 @@ export interface ScheduleRow extends ArrangedRow {
   readonly nowMs: number;
 }
 
-type Kind = "text" | "interval" | "instant";
+/** What is kept as milliseconds here and not there. */
+type Kind = "interval" | "instant";
 
 /** The columns of what is said of a schedule, in the order of the statements' parameters; the first is its key. */
 const settings: readonly (readonly [column: string, setting: keyof ScheduleSettings, kind?: Kind])[] = [

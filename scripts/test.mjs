@@ -42,7 +42,7 @@ const vitest = [
   "--reporter=json",
   `--outputFile.json=${report}`,
 ];
-// Tests wait more than they work, so the checks cost next to nothing beside them.
+// The checks go on beside the tests, which wait more than they work.
 const [results, { passed: testsPassed }] = await Promise.all([runChecks(), run(vitest, "inherit")]);
 for (const { name, passed, said } of results) console.log(`${said}${passed ? "✓" : "✗"} ${name}`);
 const counted = existsSync(report)

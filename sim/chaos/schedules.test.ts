@@ -37,6 +37,7 @@ test("finds nothing amiss where all is by the rules, and each thing that is not"
   ]);
   expect(amiss(1, { start: -1 })).toEqual(["s: number 1: due at 60, window -1 to 60"]);
   expect(amiss(1, { effects: 2 })).toEqual(["s: 60: succeeded, with 2 effects"]);
+  expect(amiss(1, { state: "failed" })).toEqual(["s: 60: failed, with 1 effects"]);
   expect(amiss(2, missed)).toEqual(["s: 120: missed, found 1 s late"]);
   expect(amiss(1, missed)).toEqual(["s: 60: missed, found 40 s late"]);
   expect(amiss(0, { state: "succeeded", effects: 1 })).toEqual(["s: 0: succeeded, found 100 s late"]);

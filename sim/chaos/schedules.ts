@@ -54,7 +54,8 @@ const definitionOf = ({ name, target, overlap, catchUp }: Declared) =>
 /** Has it be due every minute since some minutes ago, each at a second of its own. */
 const retime = `update tuntas.schedule s set expression = 'rate(1 minute)', anchor = u.first, covered_until = u.first - interval '1 minute',
     next_due = u.first, expected_by = u.first + succeeds_within
-  from (select date_trunc('milliseconds', tuntas.now()) - make_interval(secs => $2) as first) u where s.name = $1`;
+  from (select name, date_trunc('milliseconds', tuntas.now()) - make_interval(secs => ago) as first
+    from unnest($1::text[], $2::int[]) as a(name, ago)) u where s.name = u.name`;
 
 /** Declares them; the workers of the orders do what they begin. */
 export async function openSchedules(url: string, random: Random): Promise<void> {
@@ -67,8 +68,8 @@ export async function openSchedules(url: string, random: Random): Promise<void> 
   await platform.schedules.declare("chaos", declared.map(definitionOf));
   await platform.close();
   const agoMax = absentMinutesMax * periodSeconds;
-  for (const { name } of declared)
-    await onDatabase(url, (client) => client.query(retime, [name, random.integer(agoMax)]));
+  const ago = declared.map(() => random.integer(agoMax));
+  await onDatabase(url, (client) => client.query(retime, [declared.map(({ name }) => name), ago]));
 }
 
 const clock = "select tuntas.now() as now";
@@ -125,11 +126,12 @@ function* notTiled({ anchor, next, occurrences }: FoundSchedule): Generator<stri
   }
 }
 
-/** Those that were begun have left one effect each, and nothing else has. */
+/** Those that were begun have succeeded and left one effect each, and nothing else has. */
 function* notOnce({ occurrences, effects }: FoundSchedule): Generator<string> {
-  for (const { due, state, effects: own } of occurrences)
-    if (state !== "waiting" && state !== "started" && own !== (state === "succeeded" ? 1 : 0))
-      yield `${due}: ${state}, with ${own} effects`;
+  for (const { due, state, effects: own } of occurrences) {
+    const wanted = { succeeded: 1, missed: 0, skipped: 0 }[state];
+    if (own !== wanted) yield `${due}: ${state}, with ${own} effects`;
+  }
   const known = occurrences.reduce((sum, each) => sum + each.effects, 0);
   if (known !== effects) yield `${effects - known} effects that belong to no occurrence`;
 }

@@ -4,6 +4,7 @@ import type { Occurrence, ScheduleView } from "../../../api/index.ts";
 import { Mark, type Tone } from "../../furniture/badge.tsx";
 import { durationText } from "../../furniture/time.tsx";
 import { occurrenceTones, stateText } from "./badges.tsx";
+import { keyOf } from "./links.ts";
 import "./schedules.css";
 
 const pastMax = 20;
@@ -100,16 +101,18 @@ function Windows({ tiles, span, nowMs }: WindowsProps) {
 }
 
 function Work({ view, span }: { readonly view: ScheduleView; readonly span: Span }) {
-  const begun = view.occurrences.flatMap(({ startedAtMs, endedAtMs, state }) =>
-    startedAtMs === null ? [] : [{ state, fromMs: startedAtMs, toMs: endedAtMs ?? view.nowMs }],
-  );
+  const begun = view.occurrences.flatMap((each) => {
+    const { startedAtMs, endedAtMs, state } = each;
+    if (startedAtMs === null) return [];
+    return [{ key: keyOf(each), state, fromMs: startedAtMs, toMs: endedAtMs ?? view.nowMs }];
+  });
   return (
     <div className="timeline-track" data-lane="work">
       {begun
         .filter(({ toMs }) => toMs >= span.fromMs)
-        .map(({ state, ...part }) => (
+        .map(({ key, state, ...part }) => (
           <i
-            key={part.fromMs}
+            key={key}
             data-tone={toneOf(state)}
             style={place(part, span)}
             title={`${wordOf(state)}: ${durationText(part.toMs - part.fromMs)}`}

@@ -54,7 +54,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-describe.skipIf(!existsSync(terminal))("the demonstration at a terminal", { timeout: 240_000 }, () => {
+describe.skipIf(!existsSync(terminal))("the demonstration at a terminal", { timeout: 480_000 }, () => {
   let house: OrdersHouse;
   let shown: Terminal;
   let url: string;
@@ -69,7 +69,7 @@ describe.skipIf(!existsSync(terminal))("the demonstration at a terminal", { time
   });
 
   const read = async (path: string): Promise<any> => (await fetch(`${url}console/api/${path}`)).json();
-  const poll = (what: () => unknown) => expect.poll(what, { timeout: 150_000, interval: 500 });
+  const poll = (what: () => unknown) => expect.poll(what, { timeout: 420_000, interval: 500 });
 
   test("a handful of lines, and nothing of the day's trouble", async () => {
     await shown.says(/Keys +k kills a worker/);

@@ -150,7 +150,7 @@ test("what is due goes to a state machine, by its ARN and by a universal target"
   });
   await gateway.kit.platform.schedules.sweep();
   const ended = () => states("ListExecutions", { stateMachineArn, statusFilter: "SUCCEEDED" });
-  await expect.poll(async () => (await ended()).json.executions.length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(async () => (await ended()).json.executions.length).toBe(2);
   const { executions } = (await ended()).json as { executions: { name: string; executionArn: string }[] };
   expect(executions.map((each) => each.name)).toContain("by-1");
   for (const { executionArn } of executions) {

@@ -36,11 +36,18 @@ export async function testPlatform(options: TestPlatformOptions = {}): Promise<T
     given === undefined ? await attachEmbedded({ dataDir: options.dataDir ?? ".tuntas" }) : undefined;
   const databaseUrl = given ?? embedded!.url;
   const schema = options.schema ?? `test_${randomBytes(6).toString("hex")}`;
-  const opened: Platform[] = [];
+  const opened = new Set<Platform>();
   const another = async (more: PlatformOptions = {}) => {
-    const made = await openPlatform({ ...options, ...more, databaseUrl, schema });
-    opened.push(made);
-    return made;
+    const { close, ...made } = await openPlatform({ ...options, ...more, databaseUrl, schema });
+    const platform: Platform = {
+      ...made,
+      close() {
+        opened.delete(platform);
+        return close();
+      },
+    };
+    opened.add(platform);
+    return platform;
   };
   const platform = await another();
   let aheadMs = 0;
@@ -64,7 +71,7 @@ export async function testPlatform(options: TestPlatformOptions = {}): Promise<T
       }
     },
     async [Symbol.asyncDispose]() {
-      for (const each of opened.toReversed()) await each.close();
+      for (const each of [...opened].toReversed()) await each.close();
       if (!options.keep) await dropSchema(databaseUrl, schema);
       await embedded?.detach();
     },

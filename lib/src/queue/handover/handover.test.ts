@@ -187,7 +187,7 @@ test("who does not hear offers nothing, and offers again once it hears", async (
   );
   await ask(
     kit.platform,
-    `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen "${kit.schema}.to-%' and client_port = any($1)`,
+    `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen "${kit.schema}.%' and client_port = any($1)`,
     [wire.serverPorts()],
   );
   const withdrawn = () => ask(kit.platform, "select queue_id from tuntas.withdrawn");

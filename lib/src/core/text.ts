@@ -12,3 +12,7 @@ export const isSqsName = (text: string): boolean => /^[\x21-\x7e]{1,128}$/.test(
 
 /** Whether SQS takes the string as a message body (API_SendMessage: #x9, #xA, #xD, #x20 to #xD7FF, #xE000 to #xFFFD, #x10000 and up). */
 export const isSqsText = (text: string): boolean => !outsideSqs.test(text) && text.isWellFormed();
+
+/** The text, cut, as PostgreSQL's `text` takes it: what it cannot hold would fail every write that it shares a commit with. */
+export const storable = (text: string, length: number): string =>
+  text.slice(0, length).toWellFormed().replaceAll("\0", "\uFFFD");

@@ -2,16 +2,14 @@
 // schedule's row, so that of two processes that look at once the second finds what the first has done.
 import type { Tx } from "../pg/contract.ts";
 import { statement } from "../pg/database.ts";
+import { interval, ms } from "../pg/instant.ts";
 import type { Runner } from "../pg/join.ts";
 import type { Decision } from "./state.ts";
 import type { Destination, Fate } from "../engine/destination.ts";
 import type { Occurrence, Overlap, ScheduleReport } from "./contract.ts";
 import type { ArrangedRow, ScheduleSettings } from "./settings.ts";
 
-// Multiplied as numeric: an instant is a key here, and in float8 a whole millisecond would not always come back as itself.
-export const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 const at = (parameter: string) => `to_timestamp(${parameter}::float8 / 1000)`;
-const interval = (parameter: string) => `make_interval(secs => ${parameter}::float8 / 1000)`;
 
 export interface ScheduleRow extends ArrangedRow {
   readonly overlap: Overlap;

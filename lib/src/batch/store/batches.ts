@@ -1,11 +1,10 @@
 // The statements about batches as they are declared, and about what is asked of all of them at once.
 import type { Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { interval } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { BatchReport } from "../contract.ts";
 import type { BatchSettings } from "../declaration.ts";
-
-const interval = (parameter: string) => `make_interval(secs => ${parameter}::float8 / 1000)`;
 
 const upsert = statement(
   `insert into tuntas.batch as b (name, staging, staging_kept, attempts, concurrency, priority, retention, owner, runbook,

@@ -2,11 +2,10 @@
 // batch's row.
 import type { Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import { partitionStates, type JobReport, type JobState } from "../contract.ts";
 import { leftMsOf } from "../state.ts";
-
-const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
 export interface NewJob {
   readonly batch: string;

@@ -1,12 +1,11 @@
 // The statements about partitions: one function a transition. A partition moves only for the message that has its run.
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { Tx } from "../../pg/contract.ts";
 import type { PartitionReport, PartitionState } from "../contract.ts";
 import type { Failure } from "../../engine/failure.ts";
 import type { Planned } from "../state.ts";
-
-const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
 const insert = statement(
   `insert into tuntas.batch_partition (job, number, key, input)

@@ -1,6 +1,6 @@
 // Statements that handlers handed over, committed in one round trip with what ends their work.
 import type { PoolClient } from "pg";
-import { burst } from "../../pg/burst.ts";
+import { burst, type BurstStatement } from "../../pg/burst.ts";
 import type { Database } from "../../pg/database.ts";
 import { dropClient } from "../../pg/wire.ts";
 import { beginning, committing, forgetLimits } from "./begin.ts";
@@ -14,6 +14,33 @@ export interface WritesToCommit {
   readonly timeoutMs: number;
 }
 
+/** Prepared under a name, once it comes again and again. */
+export const named = ({ names }: Pick<Database, "names">, { text, values }: Write): BurstStatement => ({
+  name: names.of(text),
+  text,
+  values,
+  rows: undefined,
+});
+
+/** Lends a connection; whatever fails on it is rolled back. */
+export async function onHandlerClient<T>(
+  database: Database,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await database.handlerClient();
+  try {
+    const result = await work(client);
+    client.release();
+    return result;
+  } catch (cause) {
+    await client.query("rollback").then(
+      () => client.release(),
+      () => dropClient(client),
+    );
+    throw cause;
+  }
+}
+
 async function send(
   database: Database,
   client: PoolClient,
@@ -24,12 +51,7 @@ async function send(
   const { command, failure } = await burst(client, [
     ...begun,
     ...closing.map(({ statement, values }) => database.bind(statement, values)),
-    ...writes.map(({ text, values }) => ({
-      name: database.names.of(text),
-      text,
-      values,
-      rows: undefined,
-    })),
+    ...writes.map((write) => named(database, write)),
     committing(database),
   ]);
   if (failure) throw closing[failure.at - begun.length]?.meaning?.(failure.cause) ?? failure.cause;
@@ -38,20 +60,5 @@ async function send(
 }
 
 /** Commits all of it, or rejects with the first failure; nothing was written then, unless the connection was lost. */
-export async function commitWrites(database: Database, all: WritesToCommit): Promise<void> {
-  const client = await database.handlerClient();
-  let broken = true;
-  try {
-    await send(database, client, all);
-    broken = false;
-  } catch (cause) {
-    broken = await client.query("rollback").then(
-      () => false,
-      () => true,
-    );
-    throw cause;
-  } finally {
-    if (broken) dropClient(client);
-    else client.release();
-  }
-}
+export const commitWrites = (database: Database, all: WritesToCommit): Promise<void> =>
+  onHandlerClient(database, (client) => send(database, client, all));

@@ -15,6 +15,7 @@ import {
   outcomeOfThrown,
   retry,
 } from "../../core/outcome.ts";
+import { storable } from "../../core/text.ts";
 import { queueSignals } from "../signals.ts";
 import type { SettlePolicy, Settlement } from "../state.ts";
 import { decide, fingerprint } from "../state.ts";
@@ -308,10 +309,6 @@ function writeSettlement(
       return settler.reject({ ...held, failure }, fifo);
   }
 }
-
-// Text that PostgreSQL cannot hold would fail the write of every failure it shares a commit with.
-const storable = (text: string, length: number): string =>
-  text.slice(0, length).toWellFormed().replaceAll("\0", "\uFFFD");
 
 function failureOf({ kind, code, message }: Outcome, schemaVersion: string | null): Failure {
   return {

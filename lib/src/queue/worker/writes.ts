@@ -7,12 +7,13 @@ import { coalescer } from "../../core/coalesce.ts";
 import type { Statement } from "../../pg/contract.ts";
 import { burst, runBurst, type BurstStatement } from "../../pg/burst.ts";
 import { pinPlanner, statement, type Database } from "../../pg/database.ts";
-import { dropClient, inOneWrite } from "../../pg/wire.ts";
+import { inOneWrite } from "../../pg/wire.ts";
 import { isConnectionLost, isTransient } from "../../pg/faults.ts";
 import type { CommandKey } from "../store/command.ts";
 import { commandRecord, recordAll } from "../store/command.ts";
 import { loosenClaims } from "../store/settle.ts";
 import type { Write } from "../../engine/handler/contract.ts";
+import { named, onHandlerClient } from "../../engine/handler/writes.ts";
 import { beginning, beginText, committing, forgetLimits } from "../../engine/handler/begin.ts";
 import type { EndingClaim, Endings } from "./source.ts";
 import type { Ending } from "./transaction.ts";
@@ -71,13 +72,6 @@ interface Bound {
 export function makeWriter(database: Database, endings: Endings) {
   const prepared = ({ statement, values }: Bound): BurstStatement => database.bind(statement, values);
 
-  const named = ({ text, values }: Write): BurstStatement => ({
-    name: database.names.of(text),
-    text,
-    values,
-    rows: undefined,
-  });
-
   /** As it comes where something has failed: what a session keeps under its name may be what fails. */
   const nameless = ({ text, values }: Write): BurstStatement => ({
     name: undefined,
@@ -94,35 +88,19 @@ export function makeWriter(database: Database, endings: Endings) {
     const timeoutMs = longestOf(jobs);
     const statements: BurstStatement[] = [
       ...(commands.length > 0 ? [prepared(recordAll(commands))] : []),
-      ...writes.map(named),
+      ...writes.map((write) => named(database, write)),
       database.bind(pinPlanner),
       prepared(endings.all(jobs.map((job) => job.claim))),
       ...endings.after(inGroups).map(prepared),
       committing(database),
     ];
-    await onClient(async (client) => {
+    await onHandlerClient(database, async (client) => {
       const { statements: begun, committed: keep } = beginning(database, client, timeoutMs);
       forgetLimits(client, writes);
       const command = await runBurst(client, [...begun, ...statements]);
       if (command !== "COMMIT") throw failedBefore();
       keep();
     });
-  }
-
-  /** Lends a connection; whatever fails on it is rolled back. */
-  async function onClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await database.handlerClient();
-    try {
-      const result = await work(client);
-      client.release();
-      return result;
-    } catch (cause) {
-      await client.query("rollback").then(
-        () => client.release(),
-        () => dropClient(client),
-      );
-      throw cause;
-    }
   }
 
   /** Sends all that the job needs in one round trip. */
@@ -168,7 +146,7 @@ export function makeWriter(database: Database, endings: Endings) {
   async function transaction(jobs: readonly WriteJob[]): Promise<WriteEnding[]> {
     const bundled = jobs.map((job) => job.claim).filter((claim) => claim.bundled);
     if (bundled.length > 0) await loosenClaims(database, bundled);
-    return onClient(async (client) => {
+    return onHandlerClient(database, async (client) => {
       for (const { writes } of jobs) forgetLimits(client, writes);
       const begun = client.query(beginText(longestOf(jobs)));
       const [endings] = await Promise.all([runJobs(client, jobs), begun]);

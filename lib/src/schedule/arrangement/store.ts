@@ -5,7 +5,8 @@ import type { Runner } from "../../pg/join.ts";
 import type { Scope } from "../../queue/contract.ts";
 import type { Group } from "../contract.ts";
 import type { ArrangedRow } from "../settings.ts";
-import { ms, settingColumns } from "../store.ts";
+import { ms } from "../../pg/instant.ts";
+import { settingColumns } from "../store.ts";
 
 const rowColumns = `${settingColumns}, ${ms("s.paused_at")} as "pausedAtMs", ${ms("s.created_at")} as "createdAtMs",
   ${ms("s.changed_at")} as "changedAtMs"`;

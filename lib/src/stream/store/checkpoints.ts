@@ -2,8 +2,8 @@
 // owner, and one whose consumer was rewound meanwhile, finds it changed and moves nothing.
 import type { Sql } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { interval, ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
-import { interval, ms } from "./streams.ts";
 
 /** A partition as its owner holds it. */
 export interface Held {

@@ -1,11 +1,11 @@
 // Records that a consumer has gone past without handling them.
 import type { Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { Parked } from "../contract.ts";
 import { advanceOrRaise, advanceValues, type Failure, type Held } from "./checkpoints.ts";
 import type { StoredRecord } from "./records.ts";
-import { ms } from "./streams.ts";
 
 const insert = statement(
   `insert into tuntas.stream_parked as k (consumer_id, partition, "offset", key, body, attempts, code, reason, parked_at)

@@ -3,9 +3,9 @@ import type { Queryable } from "../../pg/contract.ts";
 import { pgArray } from "../../pg/arrays.ts";
 import { statement, type Database } from "../../pg/database.ts";
 import { toCoded } from "../../pg/faults.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import { partitionKey } from "../wake.ts";
-import { ms } from "./streams.ts";
 
 export interface NewRecord {
   readonly partition: number;

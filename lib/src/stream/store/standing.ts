@@ -1,9 +1,10 @@
 // How streams and their consumers stand, for people and for gauges. Nothing here changes anything.
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { StreamSettings } from "../contract.ts";
 import type { Heat } from "../state.ts";
-import { firstOffset, ms } from "./streams.ts";
+import { firstOffset } from "./streams.ts";
 
 export interface StreamStanding extends StreamSettings {
   readonly first: number[];

@@ -1,13 +1,11 @@
 // The statements of streams and consumers as they are declared, and of their segments.
 import type { Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { interval, ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { StreamSettings } from "../contract.ts";
 import type { ConsumerRowSettings } from "../declaration.ts";
 import type { Sealed } from "../state.ts";
-
-export const ms = (value: string) => `(extract(epoch from ${value}) * 1000)::float8`;
-export const interval = (parameter: string) => `make_interval(secs => ${parameter}::float8 / 1000)`;
 
 /** A stream as whoever appends to it or reads it needs it. */
 export interface StreamRow {

@@ -2,6 +2,7 @@
 // It ends when it is told to, or when it finds that the partition is another's.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Outcome } from "../../core/outcome.ts";
+import { storable } from "../../core/text.ts";
 import { fenced, type Prepared } from "../../engine/handler/transaction.ts";
 import { makeBell, type Bell, type Waker } from "../../engine/wake.ts";
 import { isTransient } from "../../pg/faults.ts";
@@ -23,10 +24,6 @@ export interface PartitionDeps extends Omit<AttemptDeps, "partition"> {
 
 const tryAgainMs = 500;
 const [codeMax, reasonMax] = [100, 2000];
-
-// Text that PostgreSQL cannot hold would fail the write of the failure.
-const storable = (text: string, length: number): string =>
-  text.slice(0, length).toWellFormed().replaceAll("\0", "\uFFFD");
 
 const prepared = (statement: Prepared["statement"], values: readonly unknown[]): Prepared => ({
   statement,

@@ -1211,6 +1211,8 @@ create table tuntas.stream_checkpoint (
   code text,
   reason text,
   stopped_at timestamp with time zone,
+  suspect boolean default false not null,
+  trying bigint,
   constraint stream_checkpoint_pkey PRIMARY KEY (consumer_id, partition),
   constraint stream_checkpoint_consumer_id_fkey FOREIGN KEY (consumer_id) REFERENCES tuntas.stream_consumer(id) ON DELETE CASCADE
 ) with (fillfactor=50);

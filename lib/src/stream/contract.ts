@@ -236,6 +236,11 @@ export const streamErrors = catalogue({
     meaning: "A record took longer than its consumer's timeout; what was written for it is undone.",
     remedy: "Look at what it waits for, or give the consumer a longer timeout.",
   },
+  TUNTAS_RECORD_FATAL: {
+    meaning: "The process that handled the record by itself died, or its event loop stood still.",
+    remedy:
+      "Look at what that process printed last and how it ended (out of memory, a crash of native code, an endless loop); replay or discard the record once the handler bears it.",
+  },
   TUNTAS_STREAM_OFFSET: {
     meaning: "A consumer cannot be moved there: the offset is not kept any more, or is not there yet.",
     remedy: "`tuntas stream show` names the offsets that are kept. What is gone is rebuilt from its source.",

@@ -1,5 +1,6 @@
 // A process that serves a consumer until it has read its stream, killed at the step that it was told: a write, a commit, from
-// the first record to the last.
+// the first record to the last. The first is a bad one, the second is written for in a transaction of the handler's, the others
+// by statements that it hands over.
 // Arguments: step, url, schema, the stream's name.
 import pg from "pg";
 import { subscribe } from "node:diagnostics_channel";
@@ -11,7 +12,7 @@ const platform = await openPlatform({ databaseUrl, schema, name: "reader" });
 const { at } = stepping(step);
 let reads = false;
 const atIfReads = (name, last) => reads && at(name, last);
-watchWrites(pg.Client, atIfReads, ["stream_checkpoint", "stream_parked", "effect"]);
+watchWrites(pg.Client, atIfReads, ["stream_checkpoint", "stream_parked", "effect", "handed"]);
 
 const record = { "~standard": { version: 1, vendor: "fixture", validate: (value) => ({ value }) } };
 const of = stream(name, {
@@ -33,14 +34,16 @@ const projector = consumer(of, {
   async handle({ id, key, value }, context) {
     reads = true;
     if (value.n === 0) throw new Error("it does not fit");
-    const text = `insert into ${schema}.effect (stream, id, key, n) values ($1, $2, $3, $4)`;
-    await context.tx.query(text, [name, id, key, value.n]);
+    const into = (table) => `insert into ${schema}.${table} (stream, id, key, n) values ($1, $2, $3, $4)`;
+    const values = [name, id, key, value.n];
+    if (value.n === 1) await context.tx.query(into("effect"), values);
+    else context.write(into("handed"), values);
   },
 });
 let past = 0;
 const over = new Promise((resolve) => {
   for (const signal of ["handled", "parked"])
-    subscribe(`tuntas.stream.${signal}`, ({ count = 1 }) => (past += count) >= 2 && resolve());
+    subscribe(`tuntas.stream.${signal}`, ({ count = 1 }) => (past += count) >= 4 && resolve());
 });
 const running = await start(app({ of, projector }), { platform });
 await over;

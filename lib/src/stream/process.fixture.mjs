@@ -12,6 +12,8 @@ const {
   timeout,
   blockAt,
   holdAt,
+  killAt,
+  options,
 } = JSON.parse(process.argv[2]);
 const record = { "~standard": { version: 1, vendor: "fixture", validate: (value) => ({ value }) } };
 let holds = true;
@@ -34,8 +36,10 @@ async function serve(number) {
     retry: { attempts: 3 },
     timeout,
     lagWithin: "5m",
+    ...options,
     async handle({ id, key, value }, { tx }) {
       process.send({ began: value.n });
+      if (value.n === killAt) process.kill(process.pid, "SIGKILL");
       if (value.n === blockAt) for (;;);
       const values = [name, id, key, value.n, `${who} ${number}`];
       await tx.query(

@@ -16,12 +16,16 @@ export interface Checkpoint extends Held {
   readonly nextOffset: number;
   readonly reached: number;
   readonly attempts: number;
+  readonly code: string | null;
+  readonly reason: string | null;
   readonly retryInMs: number | null;
   readonly stopped: boolean;
+  /** Whether the owner before died with something to read. */
+  readonly suspect: boolean;
 }
 
 const columns = `c.consumer_id as "consumerId", c.partition, c.fence::text, c.next_offset::float8 as "nextOffset", c.reached::float8,
-  c.attempts, ${ms("c.retry_at - tuntas.now()")} as "retryInMs", c.stopped_at is not null as stopped`;
+  c.attempts, c.code, c.reason, ${ms("c.retry_at - tuntas.now()")} as "retryInMs", c.stopped_at is not null as stopped, c.suspect`;
 
 // Of two who look at once the second passes over what the first is taking. Nothing is taken for a process that has no row
 // any more: nobody would notice its death.
@@ -63,7 +67,7 @@ const own = (first: number) =>
 const ofHeld = ({ consumerId, partition, fence }: Held) => [consumerId, partition, fence];
 
 const release = statement(
-  `update tuntas.stream_checkpoint c set owner_id = null where ${own(1)} returning c.partition`,
+  `update tuntas.stream_checkpoint c set owner_id = null, trying = null where ${own(1)} returning c.partition`,
 );
 
 export const releasePartition = (sql: Runner, held: Held) => sql.run(release, ofHeld(held));
@@ -80,7 +84,7 @@ export const readCheckpoint = async (sql: Runner, held: Held): Promise<Checkpoin
   (await sql.run<Checkpoint & {}>(resync, ofHeld(held)))[0];
 
 const moved = `update tuntas.stream_checkpoint c set next_offset = $4, reached = greatest(c.reached, $4), moved_at = tuntas.now(),
-  attempts = 0, retry_at = null, code = null, reason = null where ${own(1)} returning 1`;
+  attempts = 0, retry_at = null, code = null, reason = null, suspect = false, trying = null where ${own(1)} returning 1`;
 
 /** Moves the checkpoint; nothing comes back where the fence is lost. */
 export const advance = statement(moved);
@@ -89,10 +93,19 @@ export const advanceOrRaise = statement(`with moved as (${moved}) select 1 / cou
 
 export const advanceValues = (held: Held, nextOffset: number): unknown[] => [...ofHeld(held), nextOffset];
 
-const holdOrRaise = `with held as (select 1 from tuntas.stream_checkpoint c where ${own(1)} for update) select 1 / count(*) from held`;
-/** Keeps the partition until the end of the transaction, and raises where it is another's. */
-export const keepOrRaise = statement(holdOrRaise);
-export const keepValues = ofHeld;
+const begin = statement(
+  `update tuntas.stream_checkpoint c set trying = $4 where ${own(1)} returning c.partition`,
+);
+
+/** From now on until the partition moves, whoever dies with it has died of this record. False where the fence is lost. */
+export const beginAlone = async (sql: Runner, held: Held, offset: number): Promise<boolean> =>
+  (await sql.run(begin, [...ofHeld(held), offset])).length > 0;
+
+/** Ends what `beginAlone` began where the checkpoint stays; raises where the partition is another's. */
+export const endAloneOrRaise = statement(
+  `with held as (update tuntas.stream_checkpoint c set trying = null where ${own(1)} returning 1) select 1 / count(*) from held`,
+);
+export const endAloneValues = ofHeld;
 
 /** Why a record could not be handled. */
 export interface Failure {
@@ -102,7 +115,7 @@ export interface Failure {
 }
 
 const retry = statement(
-  `update tuntas.stream_checkpoint c set attempts = $4, retry_at = tuntas.now() + ${interval("$5")}, code = $6, reason = $7
+  `update tuntas.stream_checkpoint c set attempts = $4, retry_at = tuntas.now() + ${interval("$5")}, code = $6, reason = $7, trying = null
    where ${own(1)} returning c.partition`,
 );
 
@@ -113,7 +126,7 @@ export const noteRetry = async (
 ): Promise<boolean> => (await sql.run(retry, [...ofHeld(held), attempts, delayMs, code, reason])).length > 0;
 
 const stop = statement(
-  `update tuntas.stream_checkpoint c set attempts = $4, retry_at = null, code = $5, reason = $6, stopped_at = tuntas.now()
+  `update tuntas.stream_checkpoint c set attempts = $4, retry_at = null, code = $5, reason = $6, stopped_at = tuntas.now(), trying = null
    where ${own(1)} returning c.partition`,
 );
 
@@ -121,9 +134,23 @@ export const stopPartition = async (sql: Runner, held: Held, { attempts, code, r
   (await sql.run(stop, [...ofHeld(held), attempts, code, reason])).length > 0;
 
 const removeMembers = statement(`delete from tuntas.stream_member where process_id = any($1::bigint[])`);
-const freeText = (where: string) =>
-  statement(`update tuntas.stream_checkpoint c set owner_id = null, fence = c.fence + 1 where ${where}
-    returning c.consumer_id as "consumerId"`);
+
+// A death proves nothing against a record: what was there to read is suspect, and tried one by one. Who dies of a suspect
+// that is tried by itself, or of a parked record that is handled again, has failed at it.
+const fatal = `'the process that handled it died or stood still'`;
+const freeText = (where: string, more = "") =>
+  statement(`with ${more}dead as materialized (
+     select c.consumer_id, c.partition, c.trying, coalesce(c.trying = c.next_offset, false) as failed, exists (
+       select from tuntas.stream_peek(c.stream_id, c.partition, c.next_offset, 1)) as unread
+     from tuntas.stream_checkpoint c where ${where} for update
+   ), replayed as (
+     update tuntas.stream_parked k set attempts = k.attempts + 1, replay_at = null, code = 'TUNTAS_RECORD_FATAL', reason = ${fatal} from dead d
+     where k.consumer_id = d.consumer_id and k.partition = d.partition and k."offset" = d.trying and k.replay_at is not null
+   )
+   update tuntas.stream_checkpoint c set owner_id = null, fence = c.fence + 1, trying = null, suspect = c.suspect or d.unread,
+     attempts = c.attempts + d.failed::int, code = case when d.failed then 'TUNTAS_RECORD_FATAL' else c.code end,
+     reason = case when d.failed then ${fatal} else c.reason end
+   from dead d where c.consumer_id = d.consumer_id and c.partition = d.partition returning c.consumer_id as "consumerId"`);
 const freeOf = freeText("c.owner_id = any($1::bigint[])");
 const freeStray = freeText(
   "c.owner_id is not null and not exists (select from tuntas.process p where p.id = c.owner_id)",
@@ -158,9 +185,9 @@ export interface Stuck {
 /** Processes that hold a partition and do nothing with it. */
 export const findStuck = (sql: Runner): Promise<Stuck[]> => sql.run<Stuck & {}>(stuck);
 
-const leaveStuck = statement(
-  `with gone as (delete from tuntas.stream_member where consumer_id = $1 and process_id = $2)
-   update tuntas.stream_checkpoint c set owner_id = null, fence = c.fence + 1 where c.consumer_id = $1 and c.owner_id = $2`,
+const leaveStuck = freeText(
+  "c.consumer_id = $1 and c.owner_id = $2",
+  "gone as (delete from tuntas.stream_member where consumer_id = $1 and process_id = $2), ",
 );
 
 /** Frees what it holds of the consumer, of which it has no share until it comes back. */
@@ -170,7 +197,7 @@ export const freeStuck = (sql: Runner, { consumerId, processId }: Stuck) =>
 /** What a person does to a consumer moves the fence: whoever works on it finds that out at its commit. */
 const move = statement(
   `update tuntas.stream_checkpoint c set next_offset = $3, owner_id = null, fence = c.fence + 1, attempts = 0, retry_at = null,
-     code = null, reason = null, stopped_at = null, moved_at = tuntas.now()
+     code = null, reason = null, stopped_at = null, suspect = false, trying = null, moved_at = tuntas.now()
    where c.consumer_id = $1 and c.partition = $2`,
 );
 
@@ -178,7 +205,7 @@ export const moveCheckpoint = (sql: Runner, consumerId: number, to: { partition:
   sql.run(move, [consumerId, to.partition, to.offset]);
 
 const resume = statement(
-  `update tuntas.stream_checkpoint c set owner_id = null, fence = c.fence + 1, attempts = 0, retry_at = null, stopped_at = null
+  `update tuntas.stream_checkpoint c set owner_id = null, fence = c.fence + 1, attempts = 0, retry_at = null, stopped_at = null, trying = null
    where c.consumer_id = $1 and c.stopped_at is not null returning c.partition`,
 );
 

@@ -30,10 +30,20 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
+function oneAtATime(): RunnerDeps["inTurn"] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const its = last.then(work);
+    last = its.catch(() => undefined);
+    return its;
+  };
+}
+
 export async function startConsumers(
-  deps: RunnerDeps,
+  given: Omit<RunnerDeps, "inTurn">,
   definitions: readonly ConsumerDefinition[],
 ): Promise<Consumers> {
+  const deps = { ...given, inTurn: oneAtATime() };
   const runners = await Promise.all(definitions.map((each) => openRunner(deps, each)));
   return {
     active: () =>

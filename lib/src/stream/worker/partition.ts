@@ -1,7 +1,7 @@
 // One partition, for as long as this process holds it: read, try, settle what it came to, and rest where there is nothing.
 // It ends when it is told to, or when it finds that the partition is another's.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Outcome } from "../../core/outcome.ts";
+import { retry, type Outcome } from "../../core/outcome.ts";
 import { storable } from "../../core/text.ts";
 import { fenced, type Prepared } from "../../engine/handler/transaction.ts";
 import { makeBell, type Bell, type Waker } from "../../engine/wake.ts";
@@ -20,6 +20,8 @@ export interface PartitionDeps extends Omit<AttemptDeps, "partition"> {
   readonly waker: Waker;
   readonly streamId: number;
   readonly policy: FailurePolicy;
+  /** Suspects and replays of all partitions of this process, one after the other: so it is known of which one it died. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 const tryAgainMs = 500;
@@ -43,6 +45,8 @@ export class HeldPartition {
   readonly #ending = new AbortController();
   #at: Checkpoint;
   #size: number;
+  /** What is before this offset killed the owner before, perhaps, and is tried one by one. */
+  readonly #suspectUntil: number;
   #attempt: Attempt | undefined;
   /** Somebody may want a parked record again. */
   #woken = true;
@@ -52,9 +56,10 @@ export class HeldPartition {
     const key = streamKey(partitionKey(streamId, checkpoint.partition));
     this.#deps = deps;
     this.#at = checkpoint;
-    const { consumerId, partition, fence } = checkpoint;
+    const { consumerId, partition, fence, suspect, nextOffset } = checkpoint;
     this.held = { consumerId, partition, fence };
     this.#size = definition.options.batch;
+    this.#suspectUntil = suspect ? nextOffset + this.#size : 0;
     this.#bell = makeBell(waker, key);
     this.#unsubscribe = waker.subscribe(key, () => (this.#woken = true));
     this.ended = this.#run();
@@ -111,11 +116,24 @@ export class HeldPartition {
     const { nextOffset: offset } = this.#at;
     const { streamId, database } = this.#deps;
     const { partition } = this.held;
-    const records = await readRecords(database, { streamId, partition, offset, limit: this.#size });
+    const limit = this.#isSuspect ? 1 : this.#size;
+    const records = await readRecords(database, { streamId, partition, offset, limit });
     if (records.length === 0) return replayed;
     // Whatever ended meanwhile, nothing was begun.
     if (!this.#isOver) await this.#handle(records);
     return true;
+  }
+
+  get #isSuspect(): boolean {
+    return this.#at.nextOffset < this.#suspectUntil;
+  }
+
+  /** A death meanwhile counts against the record. */
+  #tryAlone(record: StoredRecord, of: BatchToTry): Promise<Came> {
+    return this.#deps.inTurn(async () => {
+      const begins = !this.#isOver && (await store.beginAlone(this.#deps.database, this.held, record.offset));
+      return begins ? this.#try(of) : { kind: "lost" };
+    });
   }
 
   async #try(of: BatchToTry): Promise<Came> {
@@ -126,16 +144,22 @@ export class HeldPartition {
   }
 
   async #handle(records: readonly StoredRecord[]): Promise<void> {
+    const [first] = records as [StoredRecord];
+    const { attempts, code, reason } = this.#at;
+    // Who tried it last has died of it.
+    if (attempts >= this.#deps.policy.attemptsMax)
+      return this.#settle(first, retry({ code: code! }), { attempts, code: code!, reason: reason! });
     const begunAt = performance.now();
     const { held } = this;
     const valuesOf = (count: number) => store.advanceValues(held, records[count - 1]!.offset + 1);
-    const came = await this.#try({
+    const batch: BatchToTry = {
       records,
-      attempt: this.#at.attempts + 1,
+      attempt: attempts + 1,
       reached: this.#at.reached,
       closing: (count) => [fenced(prepared(store.advanceOrRaise, valuesOf(count)))],
       plain: (count) => prepared(store.advance, valuesOf(count)),
-    });
+    };
+    const came = await (this.#isSuspect ? this.#tryAlone(first, batch) : this.#try(batch));
     if (came.kind === "committed") return this.#moved(records.slice(0, came.count), begunAt);
     if (came.kind === "lost") return this.#isOver ? undefined : this.#lost();
     if (came.kind === "unsure") return this.#doubt(came.cause);
@@ -230,12 +254,12 @@ export class HeldPartition {
     const record = await findReplay(database, this.held);
     if (!record) return false;
     this.#woken = true;
-    const came = await this.#try({
+    const came = await this.#tryAlone(record, {
       records: [record],
       attempt: record.attempts + 1,
       reached: Infinity,
       closing: () => [
-        fenced(prepared(store.keepOrRaise, store.keepValues(this.held))),
+        fenced(prepared(store.endAloneOrRaise, store.endAloneValues(this.held))),
         fenced(prepared(endReplayOrRaise, [record.id])),
       ],
     });

@@ -10,7 +10,7 @@ import type { ConsumerRow } from "../store/streams.ts";
 import { consumerKey, streamKey, tell, type Telling } from "../wake.ts";
 import { HeldPartition, type PartitionDeps } from "./partition.ts";
 
-export interface RunnerDeps extends Telling, Pick<PartitionDeps, "database" | "log"> {
+export interface RunnerDeps extends Telling, Pick<PartitionDeps, "database" | "log" | "inTurn"> {
   readonly processId: () => string;
 }
 
@@ -29,12 +29,13 @@ export interface Runner {
 }
 
 export function makeRunner(deps: RunnerDeps, definition: ConsumerDefinition, of: ConsumerRow): Runner {
-  const { database, waker, log, processId } = deps;
+  const { database, waker, log, processId, inTurn } = deps;
   const partitions = new Map<number, HeldPartition>();
   const own: PartitionDeps = {
     database,
     waker,
     log,
+    inTurn,
     definition,
     streamId: of.streamId,
     timeoutMs: toMs(definition.options.timeout),

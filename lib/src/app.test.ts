@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { app, queue, start } from "./index.ts";
+import { app, batch, consumer, queue, schedule, start, stream, worker, workflow } from "./index.ts";
 import { reconciliation } from "./ledger/index.ts";
+import { ask } from "./queue/worker/worker.fixture.ts";
 import { testPlatform, type TestPlatform } from "./testing/index.ts";
 
 let kit: TestPlatform;
@@ -30,4 +31,74 @@ test("a start that fails in the middle leaves nothing behind: what was bound is 
   await expect(orders.send({})).rejects.toMatchObject({ code: "TUNTAS_NOT_STARTED" });
   await using _running = await start(app({ orders }), { platform });
   await orders.send({});
+});
+
+/** Everything that is kept under a number when an application declares it. */
+function declared() {
+  const record = z.unknown();
+  const [owner, runbook, timeout, nothing] = ["team", "r.md", "20s", () => undefined] as const;
+  const retry = { attempts: 3, base: "1s", max: "1m" } as const;
+  const work = queue("counted-work", {
+    message: record,
+    deadLetter: { after: 3, owner, runbook, retention: "4d" },
+  });
+  const events = stream("counted", { record, partitions: 2, key: "order", retention: "1h", owner, runbook });
+  return app({
+    worker: worker(work, { idempotencyKey: "none", timeout, handle: nothing }),
+    events,
+    reader: consumer(events, {
+      ...{ name: "reader", from: "start", batch: 10, onBadRecord: "park", retry, timeout, lagWithin: "5m" },
+      handle: nothing,
+    }),
+    flow: workflow("Counted", {
+      definition: { StartAt: "End", States: { End: { Type: "Succeed" } } },
+      tasks: {},
+    }),
+    bills: batch("counted-bills", {
+      ...{
+        input: record,
+        partitions: () => [{ key: "all" }],
+        handle: nothing,
+        validate: () => [],
+        promote: nothing,
+      },
+      ...{
+        staging: { table: "staging", kept: "7d" },
+        retry,
+        timeout,
+        concurrency: 1,
+        priority: 0,
+        owner,
+        runbook,
+      },
+    }),
+    nightly: schedule("counted-nightly", {
+      ...{
+        when: "cron(0 2 * * ? *)",
+        timeZone: "Asia/Jakarta",
+        overlap: "skip",
+        catchUp: "skip",
+        target: work,
+      },
+      ...{ succeedsWithin: "1h", owner, runbook },
+    }),
+  });
+}
+
+test("an application that starts again moves no counter: what it declares has its number", async () => {
+  const counters = () =>
+    ask<{ name: string; last: string }>(
+      kit.platform,
+      `select sequencename as name, last_value::text as last from pg_sequences where schemaname = $1
+         and sequencename not in ('process_id_seq', 'fence') order by 1`,
+      [kit.schema],
+    );
+  const once = async () => {
+    await using _running = await start(declared(), { platform: kit.platform });
+  };
+  await once();
+  const before = await counters();
+  expect(before).toContainEqual({ name: "stream_consumer_id_seq", last: "1" });
+  await once();
+  expect(await counters()).toEqual(before);
 });

@@ -12,7 +12,9 @@ const bucket = (column: string, seconds: string) =>
 const nameText = statement(
   `insert into tuntas.series (name, labels, kind, created_at)
    select n, l, k, tuntas.now() from unnest($1::text[], $2::text[], $3::text[]) u(n, l, k)
-   where (select count(*) from tuntas.series) < ${seriesMax} order by n, l
+   where (select count(*) from tuntas.series) < ${seriesMax}
+     and not exists (select from tuntas.series s where s.name = n and s.labels = l)
+   order by n, l
    on conflict do nothing`,
 );
 

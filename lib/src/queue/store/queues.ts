@@ -83,6 +83,7 @@ export const listSources = (
 ): Promise<QueueRecord[]> =>
   sql.run<QueueRecord>(sources, [scope.account, scope.region, name, page.after, page.limit]);
 
+// An insert takes a number even where the row is there, and applications declare their queues at each start.
 /** Inserts the queue unless one of that name exists; answers the new record, or undefined. */
 export async function insertQueue(
   sql: Runner,
@@ -95,7 +96,8 @@ export async function insertQueue(
   const values = keys.map((_, index) => `, $${index + 4}`).join("");
   const insert = statement(
     `insert into tuntas.queue (account, region, name, fifo, created_at, modified_at${named})
-     values ($1, $2, $3, $3 like '%.fifo', tuntas.now(), tuntas.now()${values})
+     select $1, $2, $3, $3 like '%.fifo', tuntas.now(), tuntas.now()${values}
+     where not exists (select from tuntas.queue q where q.account = $1 and q.region = $2 and q.name = $3)
      on conflict (account, region, name) do nothing returning ${record}`,
   );
   const rows = await sql.run<QueueRecord>(insert, [

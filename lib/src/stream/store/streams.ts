@@ -19,12 +19,18 @@ export interface StreamRow {
 
 const columns = `id, name, partitions, segment, ${ms("retention")} as "retentionMs"`;
 
-// Whoever declares it at the same time waits here, and then finds it.
+// An insert takes a number even where the row is there: it is only tried where the update has found none. Whoever declares
+// the same at the same time waits at it, and then finds the row.
 const declare = statement(
-  `insert into tuntas.stream as s (name, key_meaning, partitions, retention, owner, runbook)
-   values ($1, $2, $3, ${interval("$4")}, $5, $6)
-   on conflict (name) do update set key_meaning = $2, retention = excluded.retention, owner = $5, runbook = $6
-   returning ${columns}`,
+  `with known as (
+     update tuntas.stream set key_meaning = $2, retention = ${interval("$4")}, owner = $5, runbook = $6 where name = $1 returning ${columns}
+   ), made as (
+     insert into tuntas.stream (name, key_meaning, partitions, retention, owner, runbook)
+     select $1, $2, $3, ${interval("$4")}, $5, $6 where not exists (select from known)
+     on conflict (name) do update set key_meaning = $2, retention = excluded.retention, owner = $5, runbook = $6
+     returning ${columns}
+   )
+   select * from known union all select * from made`,
 );
 
 /** Keeps what is declared; the number of partitions stays what it is. */
@@ -60,11 +66,17 @@ export const findStreams = (sql: Runner, name: string | null): Promise<StreamRow
   sql.run<StreamRow & {}>(find, [name]);
 
 const declareOne = statement(
-  `insert into tuntas.stream_consumer as k (stream_id, name, on_bad_record, timeout, lag_within)
-   values ($1, $2, $3, ${interval("$4")}, ${interval("$5")})
-   on conflict (stream_id, name) do update
-     set on_bad_record = excluded.on_bad_record, timeout = excluded.timeout, lag_within = excluded.lag_within
-   returning id`,
+  `with known as (
+     update tuntas.stream_consumer set on_bad_record = $3, timeout = ${interval("$4")}, lag_within = ${interval("$5")}
+     where stream_id = $1 and name = $2 returning id
+   ), made as (
+     insert into tuntas.stream_consumer (stream_id, name, on_bad_record, timeout, lag_within)
+     select $1, $2, $3, ${interval("$4")}, ${interval("$5")} where not exists (select from known)
+     on conflict (stream_id, name) do update
+       set on_bad_record = excluded.on_bad_record, timeout = excluded.timeout, lag_within = excluded.lag_within
+     returning id
+   )
+   select id from known union all select id from made`,
 );
 
 export const declareConsumer = async (

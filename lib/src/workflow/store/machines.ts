@@ -78,9 +78,12 @@ const withHandlers = statement(
 export const listHandlers = (sql: Runner, machineId: string) =>
   sql.run<{ revision: string; handlers: readonly string[] }>(withHandlers, [machineId]);
 
+// An insert takes a number even where the row is there, and applications declare their machines at each start.
 const insert = statement(
   `insert into tuntas.machine (account, region, name, type, created_at)
-   values ($1, $2, $3, $4, tuntas.now()) on conflict do nothing returning id::text`,
+   select $1, $2, $3, $4, tuntas.now()
+   where not exists (select from tuntas.machine m where m.account = $1 and m.region = $2 and m.name = $3)
+   on conflict do nothing returning id::text`,
 );
 
 /** The new machine's id, or undefined where one of that name exists. */

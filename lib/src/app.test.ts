@@ -36,18 +36,31 @@ test("a start that fails in the middle leaves nothing behind: what was bound is 
 /** Everything that is kept under a number when an application declares it. */
 function declared() {
   const record = z.unknown();
-  const [owner, runbook, timeout, nothing] = ["team", "r.md", "20s", () => undefined] as const;
+  const nothing = () => undefined;
   const retry = { attempts: 3, base: "1s", max: "1m" } as const;
   const work = queue("counted-work", {
     message: record,
-    deadLetter: { after: 3, owner, runbook, retention: "4d" },
+    deadLetter: { after: 3, retention: "4d", owner: "team", runbook: "r.md" },
   });
-  const events = stream("counted", { record, partitions: 2, key: "order", retention: "1h", owner, runbook });
+  const events = stream("counted", {
+    record,
+    partitions: 2,
+    key: "order",
+    retention: "1h",
+    owner: "team",
+    runbook: "r.md",
+  });
   return app({
-    worker: worker(work, { idempotencyKey: "none", timeout, handle: nothing }),
     events,
+    worker: worker(work, { idempotencyKey: "none", timeout: "20s", handle: nothing }),
     reader: consumer(events, {
-      ...{ name: "reader", from: "start", batch: 10, onBadRecord: "park", retry, timeout, lagWithin: "5m" },
+      name: "reader",
+      from: "start",
+      batch: 10,
+      onBadRecord: "park",
+      retry,
+      timeout: "20s",
+      lagWithin: "5m",
       handle: nothing,
     }),
     flow: workflow("Counted", {
@@ -55,32 +68,28 @@ function declared() {
       tasks: {},
     }),
     bills: batch("counted-bills", {
-      ...{
-        input: record,
-        partitions: () => [{ key: "all" }],
-        handle: nothing,
-        validate: () => [],
-        promote: nothing,
-      },
-      ...{
-        staging: { table: "staging", kept: "7d" },
-        retry,
-        timeout,
-        concurrency: 1,
-        priority: 0,
-        owner,
-        runbook,
-      },
+      input: record,
+      partitions: () => [{ key: "all" }],
+      handle: nothing,
+      validate: () => [],
+      promote: nothing,
+      staging: { table: "staging", kept: "7d" },
+      retry,
+      timeout: "20s",
+      concurrency: 1,
+      priority: 0,
+      owner: "team",
+      runbook: "r.md",
     }),
     nightly: schedule("counted-nightly", {
-      ...{
-        when: "cron(0 2 * * ? *)",
-        timeZone: "Asia/Jakarta",
-        overlap: "skip",
-        catchUp: "skip",
-        target: work,
-      },
-      ...{ succeedsWithin: "1h", owner, runbook },
+      when: "cron(0 2 * * ? *)",
+      timeZone: "Asia/Jakarta",
+      overlap: "skip",
+      catchUp: "skip",
+      target: work,
+      succeedsWithin: "1h",
+      owner: "team",
+      runbook: "r.md",
     }),
   });
 }

@@ -2,8 +2,8 @@
 // presence. Everything else gets what it needs handed down.
 import { hear } from "./hearing.ts";
 import { makeAftermath } from "./engine/aftermath.ts";
-import { dueAgendum, type Agendum } from "./engine/agenda.ts";
-import { choreDue, claimChore, registerChore } from "./engine/chore.ts";
+import type { Agendum } from "./engine/agenda.ts";
+import { makeChore, type ChoreOptions } from "./engine/chore.ts";
 import { makeClosing, type Closing } from "./engine/closing.ts";
 import { openDatabaseOf, type DatabaseOptions } from "./engine/opening.ts";
 import { watchMemory } from "./engine/process/memory/watch.ts";
@@ -12,6 +12,7 @@ import { makeDueClock } from "./engine/due.ts";
 import { endDuties } from "./engine/duty.ts";
 import { makeCompany, type Company } from "./engine/process/company.ts";
 import { makeSlots, type SlotTable } from "./engine/process/slots.ts";
+import { makeStillness, type Stillness } from "./engine/process/stillness.ts";
 import { makeTargets, type Targets } from "./engine/target.ts";
 import { makeWaker, type Waker } from "./engine/wake.ts";
 import type { Alarms } from "./alarm/client.ts";
@@ -23,7 +24,7 @@ import type { TimeSeries } from "./series/client.ts";
 import { operationKey, type Operations } from "./operation/client.ts";
 import { operationAgenda, startOperations } from "./operation/service.ts";
 import { freeOperations } from "./operation/store.ts";
-import { addAll } from "./outbox/client.ts";
+import { addAll, forgetPublished } from "./outbox/client.ts";
 import { workflowTarget } from "./outbox/start/index.ts";
 import { outboxAgenda, startRelay } from "./outbox/relay/index.ts";
 import { makeOwnerOf } from "./measure/owner.ts";
@@ -93,29 +94,23 @@ export interface Platform {
   close(): Promise<void>;
 }
 
-/** What any one process does for all of them now and then. */
-const sweep = "sweep";
-const sweepEveryMs = 60_000;
-
 interface Parts {
   readonly database: Database;
   readonly waker: Waker;
   readonly notifier: Notifier;
   readonly company: Company;
+  readonly stillness: Stillness;
   readonly log: Log;
   readonly processId: () => string;
   readonly slots: SlotTable;
 }
 
-/** Does the work once a minute, in one process of all. */
-const makeChores = (database: Database, onError: (cause: unknown) => void, work: () => Promise<void>) =>
-  makeDueClock({
-    async move() {
-      if (await claimChore(database, sweep, sweepEveryMs)) await work();
-      return null;
-    },
-    onError,
-  });
+/** Looks for what a loss left behind, and removes what is over, in one process of all. */
+const makeSweep = (
+  { database, stillness: { isStill } }: Parts,
+  onError: ChoreOptions["onError"],
+  work: ChoreOptions["work"],
+) => makeChore({ database, name: "sweep", isStill, work, onError });
 
 const openStreamRoom = ({ database, waker, notifier, company, log, processId }: Parts): StreamRoom =>
   openStreams({
@@ -182,12 +177,8 @@ function makeRooms(parts: Parts) {
   const aftermath = makeAftermath({ look: lookForOrphans, onError: complain });
   database.onConnectionLost(aftermath.trouble);
 
-  const chores = makeChores(database, complain, async () => {
-    await lookForOrphans();
-    await applyRetention(context);
-    await jobs.tidy();
-    await streamRoom.streams.sweep();
-  });
+  const retain = [() => applyRetention(context), () => forgetPublished(database)];
+  const sweep = makeSweep(parts, complain, [lookForOrphans, ...retain, jobs.tidy, streamRoom.streams.sweep]);
 
   return {
     context,
@@ -204,15 +195,16 @@ function makeRooms(parts: Parts) {
       ...operationAgenda(waker),
       ...jobs.agenda,
       ...streamRoom.agenda,
-      dueAgendum(choreDue, chores.note),
+      sweep.agendum,
     ],
     onDead(processIds: readonly string[]) {
       aftermath.trouble();
       void takeOverAll(processIds).catch(complain);
     },
+    open: () => Promise.all([sweep.register(), worker.open()]),
     async close() {
       await aftermath.close();
-      await chores.close();
+      await sweep.close();
       await jobs.close();
       await streamRoom.close();
       await approvalRoom.due.close();
@@ -223,6 +215,15 @@ function makeRooms(parts: Parts) {
     },
   };
 }
+
+const clientsOf = ({ context, queues, workflows, jobs, streamRoom }: ReturnType<typeof makeRooms>) => ({
+  context,
+  queues,
+  workflows,
+  schedules: jobs.schedules,
+  batches: jobs.batches,
+  streams: streamRoom.streams,
+});
 
 /** Who takes announcements: queues, workflows and batches of this database; an application binds more. */
 function bindRooms({
@@ -260,7 +261,8 @@ function makePlace({ rooms, ...place }: Place): Presence {
   return presence;
 }
 
-type Servants = Omit<Parts, "slots" | "company"> & Pick<Platform, "targets" | "queues" | "workflows">;
+type Servants = Omit<Parts, "slots" | "company" | "stillness"> &
+  Pick<Platform, "targets" | "queues" | "workflows">;
 
 /** What goes on in the background of every process: the relay and operations. */
 function startServants({ database, targets, waker, log, processId, queues, workflows, notifier }: Servants) {
@@ -305,14 +307,14 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
   const database = await openDatabaseOf(options, log, closing);
   const [waker, slots, company, notifier] = [makeWaker(), makeSlots(), makeCompany(), makeNotifier(database)];
   const processId = () => presence.processId();
-  const rooms = makeRooms({ database, waker, notifier, company, log, processId, slots });
-  const { context, queues, workflows, worker, jobs, streamRoom } = rooms;
+  const stillness = makeStillness();
+  const rooms = makeRooms({ database, waker, notifier, company, stillness, log, processId, slots });
+  const { context, queues, workflows, jobs, streamRoom } = rooms;
   const ledger = startLedger({ database, waker, log, announce: addAll });
-  const agenda = [company.agendum, ...rooms.agenda, ...ledger.agenda];
+  const agenda = [company.agendum, stillness.agendum, ...rooms.agenda, ...ledger.agenda];
   const presence = makePlace({ database, slots, log, rooms, agenda, name: options.name ?? "tuntas" });
   for (const part of [notifier, presence, rooms, ledger, watchMemory({ log })]) closing.add(part.close);
-  await Promise.all([presence.begin(), registerChore(database, sweep)]);
-  await worker.open();
+  await Promise.all([presence.begin(), rooms.open()]);
   const targets = bindRooms({ database, ...rooms });
   const watch = startWatch({
     database,
@@ -320,6 +322,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     processId,
     targets,
     watches: options.watches ?? true,
+    stillness,
     onLeft: () => notifier.notify("duty", ""),
     ownerOf: makeOwnerOf({ queues, ...jobs, streams: streamRoom.streams }),
   });
@@ -328,16 +331,11 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
   for (const part of [watch, hearing, servants]) closing.add(part.close);
 
   return {
+    ...clientsOf(rooms),
     database,
-    queues,
-    workflows,
-    context,
     waker,
     targets,
     ledger,
-    schedules: jobs.schedules,
-    batches: jobs.batches,
-    streams: streamRoom.streams,
     services: servicesOf({ database, waker, notifier }, watch.alarms),
     operations: servants.operations,
     access: makeAccess({ database, installationSecret: process.env.TUNTAS_ACCESS_SECRET }),

@@ -9,7 +9,7 @@ import { openCases, type Cases } from "./cases.ts";
 import { faults, pickFault, type Stage } from "./faults.ts";
 import { openOrders, readEffects, type Orders } from "./orders.ts";
 import { interruptions, quantile } from "./record.ts";
-import { judgeSchedules, openOccurrences, openSchedules } from "./schedules.ts";
+import { judgeSchedules, openOccurrences, openSchedules, readClock } from "./schedules.ts";
 
 const { env } = process;
 const minutes = Number(env.TUNTAS_CHAOS_MINUTES ?? 0.2);
@@ -138,13 +138,14 @@ async function run(server: Server) {
     };
     const struck = await strikeAll(stage);
     await orders.rest();
+    const until = await readClock(server.url);
     const unfinished = {
       orders: await settle(openWork(server.url)),
-      occurrences: await settle(await openOccurrences(server.url)),
+      occurrences: await settle(() => openOccurrences(server.url, until)),
       cases: (await cases?.rest()) ?? 0,
     };
     const figures = await judge(stage, { orders, url: server.url });
-    const schedules = await judgeSchedules(server.url);
+    const schedules = await judgeSchedules(server.url, until);
     const amiss = [...schedules.amiss, ...((await cases?.amiss()) ?? [])];
     const count = [...struck.values()].reduce((sum, n) => sum + n, 0);
     return {

@@ -76,20 +76,23 @@ const clock = "select tuntas.now() as now";
 const left = `select ((select count(*) from tuntas.schedule where next_due <= $1)
   + (select count(*) from tuntas.occurrence where due <= $1 and ended_at is null))::int as n`;
 
-/** How many of the schedules and occurrences that were due by now have not come to an end; asked again and again. */
-export async function openOccurrences(url: string): Promise<() => Promise<number>> {
-  const now = await onDatabase(url, async (client) => (await client.query(clock)).rows[0].now);
-  return () => onDatabase(url, async (client) => (await client.query(left, [now])).rows[0].n);
-}
+/** The database's clock: what was due by now is to end and is judged, and others become due meanwhile. */
+export const readClock = (url: string): Promise<Date> =>
+  onDatabase(url, async (client) => (await client.query(clock)).rows[0].now as Date);
+
+/** How many of the schedules and occurrences that were due by then have not come to an end. */
+export const openOccurrences = (url: string, until: Date): Promise<number> =>
+  onDatabase(url, async (client) => (await client.query(left, [until])).rows[0].n as number);
 
 const seconds = (column: string) => `extract(epoch from ${column})::float8`;
-const found = `select s.name, ${seconds("s.anchor")} as anchor, ${seconds("s.next_due")} as next,
+const found = `select s.name, ${seconds("s.anchor")} as anchor,
+    ${seconds("least(s.next_due, (select min(o.due) from tuntas.occurrence o where o.schedule = s.name and o.due > $1))")} as next,
     (select coalesce(json_agg(json_build_object('due', ${seconds("o.due")}, 'run', o.run, 'start', ${seconds("o.window_start")},
         'end', ${seconds("o.window_end")}, 'state', o.state, 'decided', ${seconds("o.decided_at")},
         'started', ${seconds("o.started_at")}, 'ended', ${seconds("o.ended_at")},
         'effects', (select count(*) from chaos.occurred e where e.schedule = s.name and e.due = o.due and e.window_start = o.window_start))
-      order by o.due, o.run), '[]') from tuntas.occurrence o where o.schedule = s.name) as occurrences,
-    (select count(*)::int from chaos.occurred e where e.schedule = s.name) as effects
+      order by o.due, o.run), '[]') from tuntas.occurrence o where o.schedule = s.name and o.due <= $1) as occurrences,
+    (select count(*)::int from chaos.occurred e where e.schedule = s.name and e.due <= $1) as effects
   from tuntas.schedule s order by s.name`;
 
 export interface FoundOccurrence {
@@ -163,9 +166,12 @@ export const amissOf = (rules: ModelRules, of: FoundSchedule): string[] =>
     (what) => `${of.name}: ${what}`,
   );
 
-/** What became of all of them. */
-export async function judgeSchedules(url: string) {
-  const all = await onDatabase(url, async (client) => (await client.query(found)).rows as FoundSchedule[]);
+/** What became of all that were due by then. */
+export async function judgeSchedules(url: string, until: Date) {
+  const all = await onDatabase(
+    url,
+    async (client) => (await client.query(found, [until])).rows as FoundSchedule[],
+  );
   const rulesOf = new Map(declared.map((each) => [each.name, each]));
   const occurrences = all.flatMap((each) => each.occurrences);
   const count = (state: string) => occurrences.filter((each) => each.state === state).length;

@@ -36,7 +36,7 @@ export interface Responsible {
 
 export interface Evaluator {
   /** Judges each alarm for which a period has ended since. `changed` says whether there is anything new. */
-  evaluate(seen: { readonly changed: boolean; readonly nowMs: number }): Promise<void>;
+  evaluate(changed: boolean): Promise<void>;
 }
 
 /** Shipped alarms, each replaced by a declared one of the same name. */
@@ -209,9 +209,10 @@ export function makeEvaluator({ database, series, ownerOf, culpritOf }: Evaluato
   }
 
   return {
-    async evaluate({ changed, nowMs }) {
-      if (changed) changedAtMs = nowMs;
-      if (nowMs - changedAtMs > settlesAfterMs(definitions)) return;
+    async evaluate(changed) {
+      if (changed) changedAtMs = performance.now();
+      if (performance.now() - changedAtMs > settlesAfterMs(definitions)) return;
+      const nowMs = await series.nowMs();
       await refresh(nowMs);
       const ended = definitions.filter((each) => judgedTo.get(each.name) !== endOf(windowOf(each, nowMs)));
       for (const periodMs of new Set(ended.map(periodMsOf)))

@@ -2,23 +2,55 @@
 // the heartbeat looks there, and whoever finds it passed puts it off and does the work.
 import type { Sql } from "../pg/contract.ts";
 import { statement } from "../pg/database.ts";
+import { inMs, type Agendum } from "./agenda.ts";
+import { makeDueClock } from "./due.ts";
 
-/** When the next chore is due. */
-export const choreDue = "(select min(due) from tuntas.chore)";
+const everySeconds = 60;
+/** How much longer what is due is left while nothing changes: then only what time alone ends is to be removed. */
+const restSeconds = 540;
 
 const register = statement(
   "insert into tuntas.chore (name, due) values ($1, tuntas.now()) on conflict (name) do nothing",
 );
 
-export const registerChore = (sql: Pick<Sql, "run">, name: string) => sql.run(register, [name]);
-
 const claim = statement(
   `update tuntas.chore set due = tuntas.now() + make_interval(secs => $2) where name = $1 and due <= tuntas.now() returning name`,
 );
 
-/** True in the one process that is to do it now. */
-export const claimChore = async (sql: Pick<Sql, "run">, name: string, everyMs: number): Promise<boolean> =>
-  (await sql.run(claim, [name, everyMs / 1000])).length > 0;
+export interface ChoreOptions {
+  readonly database: Pick<Sql, "run">;
+  readonly name: string;
+  readonly isStill: () => boolean;
+  /** Done one after another. */
+  readonly work: readonly (() => Promise<unknown>)[];
+  readonly onError: (cause: unknown) => void;
+}
+
+export interface Chore {
+  readonly agendum: Agendum;
+  register(): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Done once a minute in one process of all, and every ten minutes while nothing changes. */
+export function makeChore({ database, name, isStill, work, onError }: ChoreOptions): Chore {
+  const clock = makeDueClock({
+    async move() {
+      if ((await database.run(claim, [name, everySeconds])).length > 0) for (const each of work) await each();
+      return null;
+    },
+    onError,
+  });
+  return {
+    agendum: {
+      ask: inMs(`(select due + make_interval(secs => $given) from tuntas.chore where name = '${name}')`),
+      given: { type: "float8", read: () => (isStill() ? restSeconds : 0) },
+      hear: (answer) => answer !== null && clock.note(answer as number),
+    },
+    register: () => database.run(register, [name]),
+    close: clock.close,
+  };
+}
 
 /** Whoever stops waits for a sweep that is under way, so it does not go on for longer; the next one goes on. */
 const longestMs = 3000;

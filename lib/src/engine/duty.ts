@@ -40,6 +40,12 @@ export async function takeDuty(sql: Sql, name: string, processId: string): Promi
   return (await sql.run<Taken & {}>(takeText, [name, processId]))[0];
 }
 
+const holdText = statement("select 1 from tuntas.duty where name = $1 and process_id = $2");
+
+/** Whether it is still this process's: whoever was taken for dead has lost it. */
+export const holdsDuty = async (sql: Pick<Sql, "run">, name: string, processId: string): Promise<boolean> =>
+  (await sql.run(holdText, [name, processId])).length > 0;
+
 const leaveText = statement(
   `update tuntas.duty set process_id = null, ended_at = tuntas.now() where name = $1 and process_id = $2`,
 );

@@ -50,6 +50,9 @@ export interface Bell {
 
 const timerMaxMs = 2 ** 31 - 1;
 
+/** The longest that anybody sleeps whom the beat wakes as well, which looks once a second. */
+export const longestSleepMs = 600_000;
+
 export function makeBell(waker: Waker, key: string): Bell {
   let rung = false;
   let resolve: (() => void) | undefined;

@@ -1,8 +1,9 @@
 // Brings the figures into the time series. What this process counted, it adds itself, when there is something; what
-// everybody shares (depths, ages), one process of all reads and writes where it changed. While nothing changes, that
-// process asks one cheap question every ten seconds, and nothing is written.
-import { leaveDuty, takeDuty } from "../engine/duty.ts";
+// everybody shares (depths, ages), one process of all reads and writes where it changed. While nothing changes, nothing is
+// asked and nothing is written.
+import { holdsDuty, leaveDuty, takeDuty } from "../engine/duty.ts";
 import type { Log } from "../engine/log.ts";
+import type { Stillness } from "../engine/process/stillness.ts";
 import type { Labels } from "../series/contract.ts";
 import type { TimeSeries } from "../series/client.ts";
 import { forgetOld, insertGap, latestGauges } from "../series/store.ts";
@@ -11,7 +12,6 @@ import { changesOf, isMoving, readingKey, type Written } from "./changes.ts";
 import { makeCounts } from "./counts.ts";
 import { readSnapshot } from "./gauges.ts";
 import { makeOwnLoad } from "./own.ts";
-import { findTables, readPulse } from "./pulse.ts";
 import type { Tally } from "./tally.ts";
 
 export interface SamplerOptions {
@@ -22,17 +22,18 @@ export interface SamplerOptions {
   readonly processId: () => string;
   /** False where this process is not to have the duty. */
   readonly maySample: boolean;
+  /** Says every ten seconds whether anything has changed. */
+  readonly stillness: Pick<Stillness, "onLook">;
   /** Called in the process that has the duty, after each look; `changed` where there was anything new. */
-  readonly onLooked: (seen: { readonly changed: boolean; readonly nowMs: number }) => Promise<void>;
+  readonly onLooked: (changed: boolean) => Promise<void>;
   /** Tells the other processes that the duty is free. */
   readonly onLeft: () => void;
-  readonly everyMs?: number;
 }
 
 export interface Sampler {
   /** Whoever had the duty may be gone: takes it if so. */
   consider(): Promise<void>;
-  /** One round now, whatever the clock says. */
+  /** One round now, whatever has changed. */
   round(): Promise<void>;
   /** Whether this process has the duty. */
   isOnDuty(): boolean;
@@ -40,15 +41,13 @@ export interface Sampler {
 }
 
 export const samplingDuty = "sampling";
-const everyMsDefault = 10_000;
+const everyMs = 10_000;
 const considerEveryMs = 60_000;
 const forgetEveryMs = 600_000;
 
 /** What this process knows of the shared figures while it has the duty. */
 interface Watch {
-  readonly tables: readonly number[];
   readonly written: Map<string, Written>;
-  pulse: string | undefined;
   moving: boolean;
   forgotAtMs: number;
 }
@@ -60,13 +59,11 @@ async function beginWatch(database: Sql): Promise<Watch> {
     const reading = { name, labels: JSON.parse(labels) as Labels, value: value ?? 0 };
     return [readingKey(reading), { reading, atMs: nowMs }];
   });
-  const tables = await findTables(database);
-  return { tables, written: new Map(known), pulse: undefined, moving: true, forgotAtMs: nowMs };
+  return { written: new Map(known), moving: true, forgotAtMs: nowMs };
 }
 
 export function startSampler(options: SamplerOptions): Sampler {
-  const { database, series, tally, log, processId, maySample, onLooked, onLeft } = options;
-  const { everyMs = everyMsDefault } = options;
+  const { database, series, tally, log, processId, maySample, stillness, onLooked, onLeft } = options;
   const counts = makeCounts(database, tally);
   const own = makeOwnLoad();
   let watch: Watch | undefined;
@@ -113,26 +110,27 @@ export function startSampler(options: SamplerOptions): Sampler {
     await forgetOld(database);
   }
 
-  async function look(of: Watch): Promise<void> {
-    const { mine, pulse, nowMs } = await readPulse(database, {
-      duty: samplingDuty,
-      processId: processId(),
-      tables: of.tables,
-    });
-    if (!mine) return void (watch = undefined);
-    const changed = of.moving || pulse !== of.pulse;
-    if (changed) await sample(of);
-    of.pulse = pulse;
-    await onLooked({ changed, nowMs });
+  async function look(changed: boolean): Promise<void> {
+    if (!watch) return;
+    if (changed || watch.moving) {
+      if (!(await holdsDuty(database, samplingDuty, processId()))) return void (watch = undefined);
+      await sample(watch);
+    }
+    await onLooked(changed);
+  }
+
+  async function tell(): Promise<void> {
+    if (!watch && performance.now() - consideredAtMs >= considerEveryMs) await take();
+    await tellCounts();
   }
 
   async function round(): Promise<void> {
-    if (!watch && performance.now() - consideredAtMs >= considerEveryMs) await take();
-    await tellCounts();
-    if (watch) await look(watch);
+    await tell();
+    await look(true);
   }
 
-  const timer = setInterval(() => void queue(round), everyMs);
+  stillness.onLook((changed) => void queue(() => look(changed)));
+  const timer = setInterval(() => void queue(tell), everyMs);
   timer.unref();
   void queue(take);
 

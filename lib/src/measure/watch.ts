@@ -1,5 +1,6 @@
 // What watches over all work, put together: what this process counts, and the figures of all that one process samples.
 import type { Log } from "../engine/log.ts";
+import type { Stillness } from "../engine/process/stillness.ts";
 import type { Targets } from "../engine/target.ts";
 import { makeAlarms, type Alarms } from "../alarm/client.ts";
 import { makeEvaluator, type Responsible } from "../alarm/evaluator.ts";
@@ -22,6 +23,7 @@ export interface WatchOptions {
   readonly ownerOf: (labels: Labels) => Promise<Responsible | undefined>;
   /** False for a process of a moment: it counts, and leaves the rest to others. */
   readonly watches: boolean;
+  readonly stillness: Pick<Stillness, "onLook">;
   /** Tells the other processes that the duty of sampling is free. */
   readonly onLeft: () => void;
 }
@@ -35,7 +37,7 @@ export interface Watch {
 }
 
 export function startWatch(options: WatchOptions): Watch {
-  const { database, targets, ownerOf, log, processId, onLeft, watches } = options;
+  const { database, targets, ownerOf, log, processId, onLeft, watches, stillness } = options;
   const series = makeTimeSeries(database);
   const tally = startTally(metricLists);
   const durations = startDurations(options);
@@ -54,6 +56,7 @@ export function startWatch(options: WatchOptions): Watch {
     series,
     tally,
     maySample: watches,
+    stillness,
     onLooked: evaluator.evaluate,
   });
   return {

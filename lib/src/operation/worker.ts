@@ -6,7 +6,7 @@ import { describeFailure } from "../engine/failure.ts";
 import type { Log } from "../engine/log.ts";
 import { startPeriodic } from "../engine/periodic.ts";
 import { isUnavailable } from "../engine/unavailable.ts";
-import type { Waker } from "../engine/wake.ts";
+import { longestSleepMs, type Waker } from "../engine/wake.ts";
 import type { Database } from "../pg/database.ts";
 import type { Tx } from "../pg/contract.ts";
 import { operationKey } from "./client.ts";
@@ -25,7 +25,6 @@ export interface RunnerOptions {
   readonly announce: () => void;
 }
 
-const lookMs = 60_000;
 const leaseSeconds = 30;
 const retryMs = 1000;
 const atOnceMax = 4;
@@ -77,7 +76,7 @@ export function startRunner(options: RunnerOptions): { close(): Promise<void> } 
     key: operationKey,
     async round() {
       while (await claimNext());
-      return lookMs;
+      return longestSleepMs;
     },
     onError: complain,
     leastMs: 50,

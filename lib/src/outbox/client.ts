@@ -9,6 +9,8 @@ import type { Added, NewAnnouncement, OutboxStatus, ParkedRow, TargetStatus } fr
 import { outboxErrors } from "./contract.ts";
 import { insertRows, notifyRelays } from "./store.ts";
 
+export { forgetPublished } from "./store.ts";
+
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const invalid = (expected: string) =>

@@ -211,9 +211,14 @@ const forget = statement(
    select count(*)::int as count from gone`,
 );
 
-/** Forgets what was published longer ago than this. */
-export const forgetPublished = (sql: Runner, olderMs: number) =>
-  inBatches(forgottenMax, async () => (await sql.run<{ count: number }>(forget, [olderMs / 1000]))[0]!.count);
+const retentionSeconds = 7 * 86_400;
+
+/** Forgets what was published more than a week ago. */
+export const forgetPublished = (sql: Runner) =>
+  inBatches(
+    forgottenMax,
+    async () => (await sql.run<{ count: number }>(forget, [retentionSeconds]))[0]!.count,
+  );
 
 const itemColumns = `id::text, event_id::text as "eventId", target_kind as kind, target_name as name, key, type, payload,
   case when parked_at is not null then 'parked'

@@ -31,6 +31,12 @@ const lockName = `hashtextextended('tuntas process ${data.schema} ' || $1, 0)`;
  */
 const graceMs = 5000;
 
+/**
+ * Deaths come in groups: a machine goes, or whoever was taking over is killed as well. For so long after one it is looked
+ * for more often, lest each costs a whole interval more.
+ */
+const alert = { forMs: 5000, intervalMs: 250 };
+
 // Two checkers may meet on one dead process's lock; the loser sees it as alive for one round.
 const beatText = inSchema(`with beat as (
     update tuntas.process set heartbeat_at = tuntas.now(), expires_at = tuntas.now() + make_interval(secs => $2)
@@ -88,6 +94,9 @@ let self: string | undefined;
 
 /** When it last lost its own lock. */
 let lostLockAt = -Infinity;
+
+/** When it last saw that somebody had died. */
+let deathSeenAt = -Infinity;
 
 let pulseSeen = readPulse(slots);
 let pulseAt = performance.now();
@@ -162,6 +171,7 @@ async function round(client: pg.Client, processId: string): Promise<void> {
   });
   const [alive, dead, ...answers] = rows[0] as unknown as [number, string[], ...unknown[]];
   if (alive === 0) return lose("another process took this one for dead");
+  if (dead.length > 0) deathSeenAt = performance.now();
   report({ kind: "beat", dead, answers });
   await rescue(client, processId);
 }
@@ -224,6 +234,12 @@ async function miss(): Promise<number> {
   return restMs;
 }
 
+/** A little jitter, so that many processes do not beat in step; never more than one beat an interval. */
+function restAfterBeat(): number {
+  const isAlert = performance.now() - deathSeenAt < alert.forMs;
+  return (isAlert ? alert.intervalMs : data.intervalMs) * (1 + Math.random() * 0.2);
+}
+
 async function main(): Promise<void> {
   while (!closing) {
     if (self === undefined) {
@@ -231,8 +247,7 @@ async function main(): Promise<void> {
       await rest.take();
       continue;
     }
-    // A little jitter, so that many processes do not beat in step; never more than one beat an interval.
-    let restMs = data.intervalMs * (1 + Math.random() * 0.2);
+    let restMs = restAfterBeat();
     try {
       await beat(self);
       missedSince = undefined;

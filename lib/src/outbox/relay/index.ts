@@ -6,13 +6,13 @@ import { makeBreaker } from "../../engine/outside/breaker.ts";
 import type { Log } from "../../engine/log.ts";
 import { startPeriodic } from "../../engine/periodic.ts";
 import type { TargetName, Targets } from "../../engine/target.ts";
-import type { Waker } from "../../engine/wake.ts";
+import { longestSleepMs, type Waker } from "../../engine/wake.ts";
 import type { Sql } from "../../pg/contract.ts";
 import type { RefusalPolicy } from "../contract.ts";
 import { outboxSignals } from "../signals.ts";
 import { defaultRefusals } from "../state.ts";
 import type { WaitingTarget } from "../store.ts";
-import { claimRows, forgetPublished, lockTarget, waitingTargets } from "../store.ts";
+import { claimRows, lockTarget, waitingTargets } from "../store.ts";
 import { deliverOut } from "./deliver.ts";
 import { deliverIn } from "./inward.ts";
 
@@ -33,8 +33,6 @@ export interface RelayOptions {
   readonly concurrency?: number;
   /** The oldest row of a target raises an alarm from this age on. */
   readonly ageAlarmMs?: number;
-  /** How long it is remembered what was published. */
-  readonly retentionMs?: number;
 }
 
 /** Wakes the relay where rows wait, whether or not a notification came. */
@@ -47,8 +45,6 @@ export interface Relay {
 }
 
 const leaseMs = 60_000;
-/** A notification ends the pause, or the heartbeat, which looks once a second. */
-const idleMs = 60_000;
 const busyMs = 500;
 const alarmEveryMs = 60_000;
 const rowsOutMax = 100;
@@ -65,12 +61,11 @@ export function startRelay(options: RelayOptions): Relay {
     timeoutMs = 10_000,
     concurrency = 16,
   } = options;
-  const { ageAlarmMs = 60_000, retentionMs = 7 * 86_400_000 } = options;
+  const { ageAlarmMs = 60_000 } = options;
   const breakers = new Map<string, Breaker>();
   const pumps = new Map<string, Promise<void>>();
   const alarmedAt = new Map<string, number>();
   const ending = new AbortController();
-  let forgotAt = -Infinity;
 
   const label = ({ kind, name }: TargetName): string => `${kind}:${name}`;
 
@@ -153,11 +148,7 @@ export function startRelay(options: RelayOptions): Relay {
       watch(target);
       if (!pumps.has(label(target))) pumps.set(label(target), pump({ kind: target.kind, name: target.name }));
     }
-    if (performance.now() - forgotAt > alarmEveryMs) {
-      forgotAt = performance.now();
-      await forgetPublished(database, retentionMs);
-    }
-    return waiting.length > 0 ? busyMs : idleMs;
+    return waiting.length > 0 ? busyMs : longestSleepMs;
   }
 
   const onError = (cause: unknown) =>

@@ -1,6 +1,6 @@
 // Where the messages of a worker come from, and what ends them. The worker itself is the same for all of them: here is
 // the source that lies in this database; `queue/remote` makes one of a queue that lives elsewhere.
-import { makeBell } from "../../engine/wake.ts";
+import { longestSleepMs, makeBell } from "../../engine/wake.ts";
 import type { Prepared } from "../../engine/handler/transaction.ts";
 import type { Claim, HeldMessage, QueueRecord } from "../contract.ts";
 import type { Catalog } from "../client/catalog.ts";
@@ -68,8 +68,8 @@ export interface LocalParts {
   readonly processId: () => string;
 }
 
-// A notification wakes it, or the heartbeat, which looks once a second; after a claim that failed nobody might.
-const [idleMs, afterErrorMs] = [60_000, 1000];
+/** After a claim that failed nobody might wake it. */
+const afterErrorMs = 1000;
 const nothing = (): void => undefined;
 
 /** The queue as it lies in this database. */
@@ -100,7 +100,7 @@ export function makeLocalSource(parts: LocalParts, worker: WorkerDefinition, que
       return claimed.messages;
     },
     // Fewer than asked for is all that there was: what comes now rings.
-    rest: (failed) => bell.wait(failed ? afterErrorMs : idleMs),
+    rest: (failed) => bell.wait(failed ? afterErrorMs : longestSleepMs),
     offer: ({ take, isFull }) =>
       isOpen ? makeOffer({ mailbox: context.mailbox, queueId: queue.id, take, isFull }) : noOffer,
     ring,

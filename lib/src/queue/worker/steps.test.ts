@@ -46,12 +46,12 @@ test("W-02 W-20 received, validated, asked for its key and lock, handled, stored
   using received = watch("queue.received");
   using attempts = watch("worker.attempt", ({ queue: name }) => name === at);
   await using running = await start(app({ orders, orderWorker }), { platform });
-  const { id: queueId } = await platform.queues.catalog.get(defaultScope, at);
-  await orders.send({ id: "first" });
-  steps.length = 0; // the sender validates too
+  const record = await platform.queues.catalog.get(defaultScope, at);
+  // By the wire: a sender would validate too.
+  await wire(record, '{"id":"first"}');
   await attempts.until(1);
   expect(await told.promise).toBe("first");
-  expect(received.seen.some((signal) => signal.queueId === queueId)).toBe(true);
+  expect(received.seen.some((signal) => signal.queueId === record.id)).toBe(true);
   expect(steps).toEqual(["validate", "key", "lock", "handle", "handled", "follow-up"]);
   expect(await ask(platform, "select id from tuntas.step_result")).toEqual([{ id: "first" }]);
   void running;

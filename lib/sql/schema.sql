@@ -1000,6 +1000,7 @@ create table tuntas.schedule (
   request text,
   created_at timestamp with time zone default tuntas.now() not null,
   changed_at timestamp with time zone default tuntas.now() not null,
+  label text default regexp_replace(name, '^.*/'::text, ''::text),
   constraint schedule_pkey PRIMARY KEY (name),
   constraint schedule_afterwards_check CHECK ((afterwards = ANY (ARRAY['keep'::text, 'remove'::text]))),
   constraint schedule_catch_up_check CHECK ((catch_up = ANY (ARRAY['skip'::text, 'latest'::text, 'all'::text]))),
@@ -1462,7 +1463,7 @@ CREATE INDEX reservation_untold ON tuntas.reservation USING btree (id) WHERE ((s
 
 CREATE INDEX schedule_due ON tuntas.schedule USING btree (next_due) WHERE ((paused_at IS NULL) AND (next_due IS NOT NULL));
 
-CREATE INDEX schedule_place ON tuntas.schedule USING btree (account, region, group_name, name);
+CREATE INDEX schedule_place ON tuntas.schedule USING btree (account, region, group_name, label);
 
 CREATE INDEX series_mark_at ON tuntas.series_mark USING btree (at);
 

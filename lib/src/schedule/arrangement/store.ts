@@ -25,31 +25,30 @@ export interface ListFilter {
   readonly limit: number;
 }
 
-const label = `regexp_replace(s.name, '^.*/', '')`;
-
-const list = statement(
-  `select ${rowColumns} from tuntas.schedule s
-   where s.account = $1 and s.region = $2 and ($3::text is null or s.group_name = $3) and ($4::text is null or starts_with(${label}, $4))
-     and ($5::boolean is null or (s.paused_at is null) = $5)
-     and ($6::text is null or (s.group_name collate "C", ${label} collate "C") > ($6, $7))
-   order by s.group_name collate "C", ${label} collate "C" limit $8`,
+// Each page is read from its beginning on, in the order of the index.
+const page = `select ${rowColumns} from tuntas.schedule s
+   where s.account = $1 and s.region = $2 and ($3::boolean is null or (s.paused_at is null) = $3)`;
+const listAll = statement(
+  `${page} and (s.group_name, s.label) > ($5, $6) and starts_with(s.label, $7) order by s.group_name, s.label limit $4`,
+);
+const listGroup = statement(
+  `${page} and s.group_name = $5 and s.label > $6 and s.label >= $7 and s.label < $8 order by s.label limit $4`,
 );
 
+/** Behind all that a name may have. */
+const behindNames = "~";
+
 /** In the order of groups and names. */
-export const listArranged = (
+export function listArranged(
   sql: Runner,
   { account, region }: Scope,
-  { group, prefix, enabled, after = [null, null] as never, limit }: ListFilter,
-): Promise<ArrangedRow[]> =>
-  sql.run<ArrangedRow & {}>(list, [
-    account,
-    region,
-    group ?? null,
-    prefix ?? null,
-    enabled ?? null,
-    ...after,
-    limit,
-  ]);
+  { group, prefix = "", enabled, after = [group ?? "", ""], limit }: ListFilter,
+): Promise<ArrangedRow[]> {
+  const values = [account, region, enabled ?? null, limit, ...after, prefix];
+  return group === undefined
+    ? sql.run<ArrangedRow & {}>(listAll, values)
+    : sql.run<ArrangedRow & {}>(listGroup, [...values, prefix + behindNames]);
+}
 
 const groupColumns = `account, region, name, tags::json as tags, ${ms("created_at")} as "createdAtMs", ${ms("changed_at")} as "changedAtMs"`;
 
@@ -83,7 +82,7 @@ export const holdGroup = groupBy(lockGroup);
 
 const listOfGroups = statement(
   `select ${groupColumns} from tuntas.schedule_group
-   where account = $1 and region = $2 and starts_with(name, $3) and name collate "C" > $4 order by name collate "C" limit $5`,
+   where account = $1 and region = $2 and starts_with(name, $3) and name > $4 order by name limit $5`,
 );
 
 export const listGroups = (

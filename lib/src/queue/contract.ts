@@ -232,6 +232,11 @@ export const queueErrors = catalogue({
     remedy:
       "Give groupId, and deduplicationId unless the queue deduplicates by content; each has 1 to 128 letters, digits and punctuation.",
   },
+  TUNTAS_RECEIVE_ATTEMPT: {
+    meaning: "A receive was repeated by its attempt id after one of its messages was deleted or changed.",
+    remedy:
+      "Receive with a new attempt id; what was not deleted comes again once its visibility timeout ends.",
+  },
   TUNTAS_RECEIPT_INVALID: {
     meaning: "A receipt handle was never issued by this server.",
     remedy: "Use the handle of the last receive, unchanged.",

@@ -46,6 +46,7 @@ export const sqsErrors = {
   receiptHandleIsInvalid: modelled("ReceiptHandleIsInvalid", "ReceiptHandleIsInvalid"),
   resourceNotFound: modelled("ResourceNotFoundException", "ResourceNotFoundException", 404),
   tooManyEntriesInBatchRequest: legacy("TooManyEntriesInBatchRequest"),
+  unsupportedOperation: legacy("UnsupportedOperation"),
 } as const satisfies Record<string, ErrorKind>;
 
 export const sqsError = (code: keyof typeof sqsErrors, message: string): WireError =>
@@ -57,10 +58,11 @@ export const queueMissing = (): WireError =>
 export const missing = (parameter: string): WireError =>
   sqsError("missingParameter", `The request must contain the parameter ${parameter}.`);
 
+/** Without a value where AWS does not repeat it. */
 export const invalid = (value: unknown, parameter: string, reason: string): WireError =>
   sqsError(
     "invalidParameterValue",
-    `Value ${String(value)} for parameter ${parameter} is invalid. Reason: ${reason}`,
+    `Value ${value === undefined ? "" : `${String(value)} `}for parameter ${parameter} is invalid. Reason: ${reason}`,
   );
 
 /** The value of a parameter that must be there; empty text counts as absent, as on AWS. */
@@ -69,21 +71,39 @@ export function required<T>(value: T | undefined, parameter: string): T {
   return value;
 }
 
-/** The value if it is within the bounds or absent. */
-export function within<T extends number | undefined>(
+type Bounds = readonly [min: number, max: number];
+
+/** The value if it is within the bounds or absent, else what `refuse` says of it. */
+export function bounded<T extends number | undefined>(
   value: T,
-  parameter: string,
-  bounds: readonly [number, number],
+  [min, max]: Bounds,
+  refuse: () => WireError,
 ): T {
-  const [min, max] = bounds;
   if (value === undefined || (value >= min && value <= max)) return value;
-  throw invalid(value, parameter, `Must be between ${min} and ${max}, if provided.`);
+  throw refuse();
 }
+
+/** The same in the words that AWS has for most parameters. */
+export const within = <T extends number | undefined>(value: T, parameter: string, bounds: Bounds): T =>
+  bounded(value, bounds, () =>
+    invalid(value, parameter, `Must be between ${bounds[0]} and ${bounds[1]}, if provided.`),
+  );
+
+/** And in those that it has for the times of a receive. */
+export const withinTime = <T extends number | undefined>(value: T, parameter: string, bounds: Bounds): T =>
+  bounded(value, bounds, () =>
+    invalid(value, parameter, `Must be >= ${bounds[0]} and <= ${bounds[1]}, if provided.`),
+  );
 
 /** Says an error of the queue room in SQS's terms; undefined for what is nobody's expectation. */
 export function toWireError(cause: unknown): WireError | undefined {
   if (cause instanceof WireError) return cause;
   if (isTuntasError(cause, "TUNTAS_QUEUE_MISSING")) return queueMissing();
+  if (isTuntasError(cause, "TUNTAS_RECEIVE_ATTEMPT")) {
+    const reason =
+      "The receiveRequestAttemptId is not valid anymore since the receive call is not retryable.";
+    return invalid(cause.details.attemptId, "ReceiveRequestAttemptId", reason);
+  }
   if (isTuntasError(cause) && cause.retryable) return new WireError(genericErrors.unavailable, cause.message);
   return undefined;
 }

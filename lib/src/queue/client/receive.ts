@@ -10,7 +10,9 @@ import { furthest, makeLooks } from "./looks.ts";
 import {
   claimFifoMessages,
   claimMessages,
+  forgetAttempts,
   fromTheStart,
+  isAttemptTouched,
   rememberAttempt,
   repeatAttempt,
   type Claimed,
@@ -35,7 +37,7 @@ export interface ReceiveRequest {
 }
 
 export interface Receiver {
-  /** Errors: TUNTAS_QUEUE_MISSING where the queue is deleted while the caller waits. */
+  /** Errors: TUNTAS_QUEUE_MISSING where the queue is deleted while the caller waits; TUNTAS_RECEIVE_ATTEMPT. */
   receive(queue: QueueRecord, request: ReceiveRequest): Promise<HeldMessage[]>;
   /** Makes messages ready again that nobody got to see; that receive does not count. */
   giveBack(queue: QueueRecord, messages: readonly HeldMessage[]): Promise<void>;
@@ -129,6 +131,13 @@ async function claimAttempt(
   return claimed;
 }
 
+const touchedSince = ({ name }: QueueRecord, attemptId: string) =>
+  queueErrors.error(
+    "TUNTAS_RECEIVE_ATTEMPT",
+    `a message that attempt ${attemptId} received from ${name} was deleted or had its visibility changed`,
+    { details: { queue: name, attemptId } },
+  );
+
 // A receive looks past groups that ended, but not past a queue of them: the sweep takes those away by the thousand.
 const fifoLooksMax = 100;
 
@@ -162,6 +171,7 @@ export function makeReceiver(context: QueueContext, catalog: Pick<Catalog, "find
     if (attemptId !== undefined) {
       const again = await repeatAttempt(database, queue.id, attemptId, visibilitySeconds);
       if (again.length > 0) return again;
+      if (await isAttemptTouched(database, queue.id, attemptId)) throw touchedSince(queue, attemptId);
     }
     const asked = { queueId: queue.id, count: countMax, ownerId: null, visibilitySeconds };
     for (let look = 0; look < fifoLooksMax; look++) {
@@ -219,8 +229,12 @@ export function makeReceiver(context: QueueContext, catalog: Pick<Catalog, "find
     },
     async giveBack(queue, messages) {
       const items = messages.map((message) => ({ ...message, delayMs: 0 }));
-      if (queue.fifo) await settleFifo(database, (tx) => settleRetry(tx, items));
-      else await settleRetry(database, items);
+      if (queue.fifo) {
+        await settleFifo(database, async (tx) => {
+          await forgetAttempts(tx, messages);
+          return settleRetry(tx, items);
+        });
+      } else await settleRetry(database, items);
       wakeQueues(context, [queue.id]);
     },
   };

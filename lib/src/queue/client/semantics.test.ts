@@ -211,14 +211,24 @@ describe("a receive is repeated with its attempt id", () => {
     expect(await attempt(record, "b")).toEqual([]);
   });
 
-  test.each(["deleted", "hidden for longer"])("not once one of them was %s", async (touched) => {
+  test.each(["deleted", "hidden for longer"])("not while one of them was %s", async (touched) => {
     const record = await fifo({ visibilitySeconds });
     for (const body of ["1", "2", "3"]) await send(record, body, inGroup(`g${body}`));
     const [one] = await attempt(record, "a");
     const handle = encodeReceipt(one!);
     if (touched === "deleted") await kit.platform.queues.receipts.delete(record, handle);
     else await kit.platform.queues.receipts.change(record, handle, 300);
-    expect(bodies(await attempt(record, "a"))).toEqual(["3"]);
+    await expect(attempt(record, "a")).rejects.toMatchObject({ code: "TUNTAS_RECEIVE_ATTEMPT" });
+    expect(bodies(await attempt(record, "b"))).toEqual(["3"]);
+    await kit.advance(visibilitySeconds * 1000);
+    expect(bodies(await attempt(record, "a"))).toContain("2");
+  });
+
+  test("with what it would have got, where nobody saw the answer", async () => {
+    const record = await fifo({ visibilitySeconds });
+    for (const body of ["1", "2"]) await send(record, body, inGroup("g"));
+    await kit.platform.queues.receiver.giveBack(record, await attempt(record, "a"));
+    expect(bodies(await attempt(record, "a"))).toEqual(["1", "2"]);
   });
 });
 
@@ -244,6 +254,17 @@ test("what a move task cannot bring home stays as it lies, with its receives", a
   const failed = { status: "FAILED", failureReason: "AWS.SimpleQueueService.NonExistentQueue", moved: 0 };
   await expect.poll(async () => kit.platform.queues.moves.list(dead, 1)).toMatchObject([failed]);
   expect(await receive(dead)).toMatchObject([{ body: "orphan", receives: 3 }]);
+});
+
+test("a move task says of what was sent to a dead-letter queue that it came from nowhere", async () => {
+  const dead = await create();
+  await create({ deadLetterName: dead.name, receivesMax: 1 });
+  await send(dead, "put there");
+  await kit.platform.queues.moves.start(dead, {});
+  await kit.platform.context.due.sweep();
+  const failed = { status: "FAILED", failureReason: "CouldNotDetermineMessageSource", moved: 0 };
+  await expect.poll(async () => kit.platform.queues.moves.list(dead, 1)).toMatchObject([failed]);
+  expect(bodies(await receive(dead))).toEqual(["put there"]);
 });
 
 test.each(["", ".fifo"])("a send that the database refuses fails alone (%s)", async (suffix) => {

@@ -107,18 +107,26 @@ export async function stepMove(sql: Sql): Promise<(Slice & { task: MoveTask }) |
       task.status === "CANCELLING"
         ? none
         : await moveMessages(tx, task.sourceQueueId, task.destinationQueueId, { count, onlyIds: null });
-    const { status, reason } = nextStatus(task, slice, count);
+    const reason = slice.missing > 0 ? await whyMissing(tx, task) : null;
+    const status = nextStatus(task, slice, count);
     await tx.run(advance, [task.id, slice.moved, status, reason, waitSeconds]);
     return { ...slice, task };
   });
 }
 
-function nextStatus(
-  task: MoveTask,
-  slice: Slice,
-  asked: number,
-): { status: MoveTask["status"]; reason: string | null } {
-  if (task.status === "CANCELLING") return { status: "CANCELLED", reason: null };
-  if (slice.missing > 0) return { status: "FAILED", reason: "AWS.SimpleQueueService.NonExistentQueue" };
-  return { status: slice.moved < asked ? "COMPLETED" : "RUNNING", reason: null };
+const homeless = statement(
+  `select exists(select from tuntas.ready where queue_id = $1 and source_queue_id is null) as found`,
+);
+
+/** Why messages had nowhere to go, in AWS's words: one that did not die anywhere has no home, or a queue is gone. */
+async function whyMissing(sql: Runner, { sourceQueueId, destinationQueueId }: MoveTask): Promise<string> {
+  const [row] =
+    destinationQueueId === null ? await sql.run<{ found: boolean }>(homeless, [sourceQueueId]) : [];
+  return row?.found ? "CouldNotDetermineMessageSource" : "AWS.SimpleQueueService.NonExistentQueue";
+}
+
+function nextStatus(task: MoveTask, slice: Slice, asked: number): MoveTask["status"] {
+  if (task.status === "CANCELLING") return "CANCELLED";
+  if (slice.missing > 0) return "FAILED";
+  return slice.moved < asked ? "COMPLETED" : "RUNNING";
 }

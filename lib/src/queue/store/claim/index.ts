@@ -218,13 +218,17 @@ export async function claimFifoMessages(
   return sortOut(await sql.run<Picked>(claimFifo, [queueId, count, ownerId, visibilitySeconds]));
 }
 
+// An attempt whose messages are all in flight as it left them.
+const untouched = `a.messages = (
+       select count(*) from tuntas.in_flight f
+       where f.queue_id = $1 and f.fence = a.fence and f.owner_id is null and f.expires_at = a.visible_at)`;
+const known = `a.queue_id = $1 and a.attempt_id = $2 and a.expires_at > tuntas.now()`;
+
 const attempt = statement(
   `with known as (
      select a.fence, tuntas.now() + make_interval(secs => coalesce($3::int, q.visibility_seconds)) as until
      from tuntas.fifo_receive_attempt a join tuntas.queue q on q.id = a.queue_id
-     where a.queue_id = $1 and a.attempt_id = $2 and a.expires_at > tuntas.now() and a.messages = (
-       select count(*) from tuntas.in_flight f
-       where f.queue_id = $1 and f.fence = a.fence and f.owner_id is null and f.expires_at = a.visible_at)
+     where ${known} and ${untouched}
    ), renewed as (
      update tuntas.fifo_receive_attempt a set visible_at = known.until from known where a.queue_id = $1 and a.attempt_id = $2
    ), l as (
@@ -241,6 +245,26 @@ export const repeatAttempt = (
   attemptId: string,
   visibilitySeconds: number | null,
 ): Promise<HeldMessage[]> => sql.run<HeldMessage>(attempt, [queueId, attemptId, visibilitySeconds]);
+
+const touched = statement(
+  `select exists(select from tuntas.fifo_receive_attempt a
+     where ${known} and a.visible_at > tuntas.now() and not ${untouched}) as touched`,
+);
+
+/** Whether the receive with this attempt id can no longer be repeated: while its messages were hidden, one was deleted or changed. */
+export const isAttemptTouched = async (
+  sql: Pick<Sql, "run">,
+  queueId: number,
+  attemptId: string,
+): Promise<boolean> => (await sql.run<{ touched: boolean }>(touched, [queueId, attemptId]))[0]!.touched;
+
+const forget = statement(
+  `delete from tuntas.fifo_receive_attempt where queue_id = $1 and fence = any($2::bigint[])`,
+);
+
+/** Forgets the attempts that got these messages: nobody saw what they got. */
+export const forgetAttempts = (sql: Pick<Sql, "run">, messages: readonly HeldMessage[]) =>
+  sql.run<Row>(forget, [messages[0]!.queueId, messages.map(({ fence }) => fence)]);
 
 const remember = statement(
   `insert into tuntas.fifo_receive_attempt (queue_id, attempt_id, fence, expires_at, messages, visible_at)

@@ -41,8 +41,8 @@ const fits: Record<Shape["kind"], (value: unknown) => boolean> = {
 };
 
 /**
- * Checks the value where it lies, so that a large body is not copied. Members that are null count as absent, and those that
- * the shape does not have are taken out: whoever reads the input, be it to say who may, sees what the operation sees.
+ * Checks the value where it lies, so that a large body is not copied. Members and entries that are null count as absent, and
+ * members that the shape does not have are taken out: whoever reads the input, be it to say who may, sees what the operation sees.
  */
 function check(shape: Shape, value: unknown, name: string, index?: number): void {
   const where = () => (index === undefined ? name : `${name}[${index}]`);
@@ -51,7 +51,11 @@ function check(shape: Shape, value: unknown, name: string, index?: number): void
   if (shape.kind === "list") {
     (value as unknown[]).forEach((entry, at) => check(shape.of, entry, where(), at));
   } else if (shape.kind === "map") {
-    for (const [key, entry] of Object.entries(value as object)) check(shape.of, entry, `${where()}.${key}`);
+    const entries = value as Record<string, unknown>;
+    for (const key of Object.keys(entries)) {
+      if (entries[key] === null) delete entries[key];
+      else check(shape.of, entries[key], `${where()}.${key}`);
+    }
   } else if (shape.kind === "structure") {
     const members = value as Record<string, unknown>;
     for (const own of Object.keys(members)) {

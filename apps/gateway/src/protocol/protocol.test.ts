@@ -119,6 +119,27 @@ test("members that the shape does not have are taken out, also of structures wit
   expect(Object.keys(input)).toEqual(["MessageBody", "MessageAttributes"]);
 });
 
+test("what is null counts as absent, in structures and in maps", () => {
+  const input = decodeJson(
+    shapes.createQueue,
+    Buffer.from('{"QueueName":null,"Attributes":{"a":null,"b":"x"}}'),
+  );
+  expect(input).toEqual({ Attributes: { b: "x" } });
+});
+
+test("a single element may stand without a number, as in AWS's own examples", () => {
+  const decode = (shape: Parameters<typeof decodeQuery>[0], text: string) =>
+    decodeQuery(shape, parseParameters(text, Buffer.alloc(0)));
+  expect(decode(shapes.setAttributes, "Attribute.Name=VisibilityTimeout&Attribute.Value=35")).toEqual({
+    Attributes: { VisibilityTimeout: "35" },
+  });
+  const entry = "DeleteMessageBatchRequestEntry";
+  expect(decode(shapes.deleteBatch, `${entry}.Id=a&${entry}.ReceiptHandle=b`)).toEqual({
+    Entries: [{ Id: "a", ReceiptHandle: "b" }],
+  });
+  expect(decode(shapes.getAttributes, "AttributeName=All")).toEqual({ AttributeNames: ["All"] });
+});
+
 test("bytes are padded base64, or refused", () => {
   const json = (value: string) =>
     decodeJson(

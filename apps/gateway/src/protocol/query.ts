@@ -81,14 +81,13 @@ function toBlob(text: string, name: string): string {
   return text;
 }
 
-/** The numbered children in the order of their numbers; a list of one may also stand without a number. */
+/** The numbered children in the order of their numbers; a single one may also stand without a number (API_SetQueueAttributes). */
 function elements(node: Node, { element }: ListShape | MapShape): Node[] {
   const named = node.children.get(element);
-  if (named?.value !== undefined) return [named];
-  return [...(named?.children ?? [])]
-    .filter(([key]) => /^\d{1,9}$/.test(key))
-    .toSorted(([a], [b]) => Number(a) - Number(b))
-    .map(([, child]) => child);
+  if (!named) return [];
+  const numbered = [...named.children].filter(([key]) => /^\d{1,9}$/.test(key));
+  if (named.value !== undefined || (numbered.length === 0 && named.children.size > 0)) return [named];
+  return numbered.toSorted(([a], [b]) => Number(a) - Number(b)).map(([, child]) => child);
 }
 
 function decodeMap(shape: MapShape, node: Node): Record<string, unknown> | undefined {

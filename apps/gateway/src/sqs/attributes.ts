@@ -88,7 +88,7 @@ function isJsonObject(text: string): boolean {
 function parseKmsKey(text: string, name: string): QueueSettings {
   if (text === "") return { kmsKeyId: null };
   if (text.length > 2048 || !isStorable(text)) throw badValue(name);
-  return { kmsKeyId: text, sseManaged: false };
+  return { kmsKeyId: text };
 }
 
 function parseFifo(text: string, name: string, { fifo }: QueueShape): QueueSettings {
@@ -150,6 +150,17 @@ function parseOne(name: string, text: string, queue: QueueShape): QueueSettings 
   return attribute.parse(text, name, queue);
 }
 
+const kmsReuseDefault = 300;
+
+/** One kind of encryption ends the other, unless a request names both; and a key's end ends its re-use period. */
+function withConsequences(settings: QueueSettings): QueueSettings {
+  const { kmsKeyId, sseManaged } = settings;
+  if (kmsKeyId && sseManaged === undefined) return { sseManaged: false, ...settings };
+  if (kmsKeyId === null || (sseManaged && kmsKeyId === undefined))
+    return { kmsKeyId: null, kmsReuseSeconds: kmsReuseDefault, ...settings };
+  return settings;
+}
+
 /** The settings that attributes stand for. Errors: InvalidAttributeName, InvalidAttributeValue, InvalidParameterValue. */
 export function parseSettings(
   attributes: Readonly<Record<string, string>>,
@@ -157,10 +168,7 @@ export function parseSettings(
 ): QueueSettings {
   const settings: QueueSettings = {};
   for (const [name, text] of Object.entries(attributes)) Object.assign(settings, parseOne(name, text, queue));
-  if (attributes.SqsManagedSseEnabled !== undefined && attributes.KmsMasterKeyId) {
-    Object.assign(settings, parseOne("SqsManagedSseEnabled", attributes.SqsManagedSseEnabled, queue));
-  }
-  return settings;
+  return withConsequences(settings);
 }
 
 /** Refuses a queue whose settings contradict each other. */
@@ -174,9 +182,9 @@ export function checkTogether(
     );
   }
   if (queue.throughputLimit === "perMessageGroupId" && queue.deduplicationScope !== "messageGroup") {
-    throw badValue(
-      "FifoThroughputLimit",
-      "perMessageGroupId is allowed only when the value for DeduplicationScope is messageGroup.",
+    throw sqsError(
+      "invalidAttributeValue",
+      "The perMessageGroupId value is allowed only when the value for DeduplicationScope is messageGroup",
     );
   }
 }

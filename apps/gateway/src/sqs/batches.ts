@@ -3,8 +3,8 @@ import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
 import { WireError } from "../wire.ts";
 import { findQueue } from "./address.ts";
-import { required, sqsError, sqsErrors, toWireError } from "./errors.ts";
-import { checkFifo, messageSize, prepareMessage, renderSent } from "./message.ts";
+import { missing, required, sqsError, sqsErrors, toWireError } from "./errors.ts";
+import { checkFifo, checkSupported, messageSize, prepareMessage, renderSent } from "./message.ts";
 import { changeOne, deleteFailure, messageTooLong } from "./messages.ts";
 import type { shapes } from "./shapes.ts";
 
@@ -36,7 +36,9 @@ function checkEntries<E extends Entry>(call: Call, entries: readonly E[] | undef
       `Maximum number of entries per request are ${entriesMax}. You have sent ${entries.length}.`,
     );
   }
-  if (!entries.every(({ Id }) => Id !== undefined && idForm.test(Id))) {
+  const nameless = entries.findIndex(({ Id }) => Id === undefined);
+  if (nameless >= 0) throw missing(`${call.operation}RequestEntry.${nameless + 1}.Id`);
+  if (!entries.every(({ Id }) => idForm.test(Id!))) {
     throw sqsError(
       "invalidBatchEntryId",
       "A batch entry id can only contain alphanumeric characters, hyphens and underscores. " +
@@ -113,6 +115,7 @@ export async function sendMessageBatch({ queues }: Rooms, call: Call, input: Inp
   const queue = await findQueue(queues.catalog, call, input.QueueUrl);
   const entries = checkEntries(call, input.Entries);
   checkTotal(entries);
+  checkSupported(call.operation, entries);
   for (const entry of entries) checkFifo(queue, entry, groupMissing);
   const prepare = (entry: (typeof entries)[number]) => {
     const prepared = prepareMessage(queue, entry, call.traceHeader);

@@ -53,6 +53,8 @@ test.each([
   ["an empty value", { a: text("") }],
   ["an empty type", { a: { DataType: "", StringValue: "x" } }],
   ["an unknown type", { a: { DataType: "Strings", StringValue: "x" } }],
+  ["a number beyond 10^126", { a: { DataType: "Number", StringValue: "1.1e126" } }],
+  ["a number below -10^128", { a: { DataType: "Number.float", StringValue: "-1e129" } }],
   ["a number that is none", { a: { DataType: "Number", StringValue: "1x" } }],
   [
     "a long number that is none, at once",
@@ -70,6 +72,7 @@ test.each([
 test("a custom label, a name of underscores and a number in scientific notation pass", () => {
   checkAttributes(JSON.parse('{"__proto__":{"DataType":"String.uuid","StringValue":"x"}}'));
   checkAttributes({ n: { DataType: "Number", StringValue: "-1.5e10" } });
+  checkAttributes({ n: { DataType: "Number", StringValue: `1${"0".repeat(126)}` } });
 });
 
 test("what SQL sent without a type is text, and what is no attribute is none", () => {

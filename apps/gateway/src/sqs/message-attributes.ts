@@ -3,67 +3,85 @@
 import { createHash } from "node:crypto";
 import { isSqsText } from "tuntas/queue";
 import type { WireError } from "../wire.ts";
-import { invalid, sqsError } from "./errors.ts";
+import { sqsError } from "./errors.ts";
 
 export interface AttributeValue {
   readonly DataType?: string | undefined;
   readonly StringValue?: string | undefined;
   readonly BinaryValue?: string | undefined;
+  readonly StringListValues?: readonly string[] | undefined;
+  readonly BinaryListValues?: readonly string[] | undefined;
 }
 
 export type AttributeMap = Readonly<Record<string, AttributeValue>>;
 
 const countMax = 10;
 const nameMax = 256;
-const nameForm = /^(?!\.)(?!.*\.\.)[A-Za-z0-9_.-]+(?<!\.)$/;
-const reservedPrefix = /^(?:aws|amazon)\./i;
+const nameForm = /^[A-Za-z0-9_.-]+$/;
+const reservedName = /^(?:aws|amazon)?\.|\.$/i;
 const typeForm = /^(?:String|Number|Binary)(?:\.[^\s].*)?$/;
+const numberMax = 1e126;
+const numberMin = -1e128;
 // One way only to read each text, so that a long one that is no number is found out in one pass.
 const numberForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-const refuse = (name: string, what: string): WireError =>
-  sqsError("invalidParameterValue", `Message (user) attribute '${name}' ${what}`);
+const refuse = (message: string): WireError => sqsError("invalidParameterValue", message);
+
+const refuseValue = (name: string, what: string): WireError =>
+  refuse(`Message (user) attribute '${name}' ${what}`);
+
+/** What AWS says of a name that no attribute can have. */
+function objectionToName(name: string): string | undefined {
+  if (name === "") return "The request must contain non-empty message (user) attribute names.";
+  if (name.length > nameMax) return `Message (user) attribute names must be shorter than ${nameMax} Bytes`;
+  if (!nameForm.test(name))
+    return "Message (user) attributes name can only contain upper and lower score characters, digits, periods, hyphens and underscores. ";
+  if (reservedName.test(name))
+    return "You can't use message attribute names beginning with 'AWS.' or 'Amazon.'. These strings are reserved for internal use. Additionally, they cannot start or end with '.'.";
+  return name.includes("..")
+    ? "Message (user) attribute name must not have successive '.' characters."
+    : undefined;
+}
 
 function checkName(name: string): void {
-  if (name.length > nameMax || !nameForm.test(name) || reservedPrefix.test(name)) {
-    throw invalid(
-      name.slice(0, nameMax),
-      "MessageAttributeName",
-      "It can contain up to 256 letters, digits, hyphens, underscores and single periods, " +
-        "does not begin or end with a period and does not begin with AWS. or Amazon.",
-    );
-  }
+  const objection = objectionToName(name);
+  if (objection !== undefined) throw refuse(objection);
 }
 
 function checkType(name: string, type: string | undefined): string {
-  if (!type) throw refuse(name, "must contain a non-empty message attribute type.");
+  if (!type) throw refuseValue(name, "must contain a non-empty message attribute type.");
   if (type.length <= nameMax && typeForm.test(type) && isSqsText(type)) return type;
-  throw sqsError(
-    "invalidParameterValue",
+  throw refuse(
     `The message attribute '${name}' has an invalid message attribute type, ` +
       "the set of supported type prefixes is Binary, Number, and String.",
   );
 }
 
+function checkNumber(name: string, text: string): void {
+  if (!numberForm.test(text))
+    throw refuse(`Can't cast the value of message (user) attribute '${name}' to a number.`);
+  const value = Number(text);
+  if (value < numberMin || value > numberMax)
+    throw refuseValue(name, "has a number that is not between -10^128 and 10^126.");
+}
+
 const isBinary = (type: string): boolean => type.startsWith("Binary");
 
-function checkValue(name: string, type: string, value: AttributeValue): void {
-  const text = isBinary(type) ? value.BinaryValue : value.StringValue;
-  if (!text)
-    throw refuse(name, `must contain a non-empty value of type '${isBinary(type) ? "Binary" : "String"}'.`);
+function checkValue(name: string, type: string, { StringValue, BinaryValue }: AttributeValue): void {
+  const field = isBinary(type) ? "Binary" : "String";
+  const [text, other] = isBinary(type) ? [BinaryValue, StringValue] : [StringValue, BinaryValue];
+  if (other) throw refuse(`The message attribute '${name}' with type '${type}' must use field '${field}'.`);
+  if (!text) throw refuseValue(name, `must contain a non-empty value of type '${field}'.`);
   if (isBinary(type)) return;
-  if (!isSqsText(text)) throw refuse(name, "has a value with invalid characters.");
-  if (type.startsWith("Number") && !numberForm.test(text)) throw refuse(name, "cannot be cast to a number.");
+  if (!isSqsText(text)) throw refuseValue(name, "has a value with invalid characters.");
+  if (type.startsWith("Number")) checkNumber(name, text);
 }
 
 /** Checks what was sent. Errors: InvalidParameterValue. */
 export function checkAttributes(attributes: AttributeMap): void {
   const names = Object.keys(attributes);
   if (names.length > countMax) {
-    throw sqsError(
-      "invalidParameterValue",
-      `Number of message attributes [${names.length}] exceeds the allowed maximum [${countMax}].`,
-    );
+    throw refuse(`Number of message attributes [${names.length}] exceeds the allowed maximum [${countMax}].`);
   }
   for (const name of names) {
     const value = attributes[name]!;
@@ -71,6 +89,13 @@ export function checkAttributes(attributes: AttributeMap): void {
     checkValue(name, checkType(name, value.DataType), value);
   }
 }
+
+/** Whether any has lists for values, which are reserved (API_MessageAttributeValue). */
+export const haveLists = (attributes: AttributeMap): boolean =>
+  Object.values(attributes).some(
+    ({ StringListValues, BinaryListValues }) =>
+      StringListValues !== undefined || BinaryListValues !== undefined,
+  );
 
 const bytesOf = ({ DataType, StringValue, BinaryValue }: AttributeValue): Buffer =>
   isBinary(DataType!) ? Buffer.from(BinaryValue!, "base64") : Buffer.from(StringValue!);

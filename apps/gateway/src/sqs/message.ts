@@ -5,7 +5,13 @@ import { isSqsName, isSqsText, sequenceNumber } from "tuntas/queue";
 import type { WireError } from "../wire.ts";
 import { invalid, required, sqsError } from "./errors.ts";
 import type { AttributeMap } from "./message-attributes.ts";
-import { attributesMd5, attributesSize, attributesText, checkAttributes } from "./message-attributes.ts";
+import {
+  attributesMd5,
+  attributesSize,
+  attributesText,
+  checkAttributes,
+  haveLists,
+} from "./message-attributes.ts";
 
 export interface MessageInput {
   readonly MessageBody?: string | undefined;
@@ -78,6 +84,19 @@ function readTrace(attributes: AttributeMap | undefined): string | undefined {
 /** The bytes that count for a message's size: body and attributes. System attributes do not count. */
 export const messageSize = ({ MessageBody, MessageAttributes }: MessageInput): number =>
   Buffer.byteLength(MessageBody ?? "") + (MessageAttributes ? attributesSize(MessageAttributes) : 0);
+
+/** What fails a call whole, however many messages it has. Errors: UnsupportedOperation. */
+export function checkSupported(operation: string, inputs: readonly MessageInput[]): void {
+  const listed = inputs.some(
+    ({ MessageAttributes = {}, MessageSystemAttributes = {} }) =>
+      haveLists(MessageAttributes) || haveLists(MessageSystemAttributes),
+  );
+  if (!listed) return;
+  throw sqsError(
+    "unsupportedOperation",
+    `Message attribute list values in ${operation} operation are not supported.`,
+  );
+}
 
 /** What FIFO asks of every message. Errors: of the given kind for a missing group, InvalidParameterValue. */
 export function checkFifo(queue: QueueRecord, input: MessageInput, groupMissing: () => WireError): void {

@@ -3,13 +3,15 @@ import type { HeldMessage, QueueRecord, ReceiptResult } from "tuntas/queue";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms, WireError } from "../wire.ts";
 import { findQueue, queueArn } from "./address.ts";
-import { invalid, missing, required, sqsError, within } from "./errors.ts";
+import { invalid, missing, required, sqsError, within, withinTime } from "./errors.ts";
 import type { InFlightLimit } from "./in-flight-limit.ts";
-import { checkBody, checkFifo, checkName, prepareMessage, renderSent } from "./message.ts";
+import { checkBody, checkFifo, checkName, checkSupported, prepareMessage, renderSent } from "./message.ts";
 import { renderMessage, sourceQueueIds, systemNames } from "./received.ts";
 import type { shapes } from "./shapes.ts";
 
 type Input<Name extends keyof typeof shapes> = ValueOf<(typeof shapes)[Name]>;
+
+const visibilityMax = 43_200;
 
 export const messageTooLong = (bytesMax: number, what: string) =>
   sqsError(
@@ -20,6 +22,7 @@ export const messageTooLong = (bytesMax: number, what: string) =>
 export async function sendMessage({ queues }: Rooms, call: Call, input: Input<"sendMessage">) {
   if (input.MessageBody === undefined) checkBody(undefined);
   const queue = await findQueue(queues.catalog, call, input.QueueUrl);
+  checkSupported(call.operation, [input]);
   const prepared = prepareMessage(queue, input, call.traceHeader);
   if (prepared.size > queue.messageBytesMax) throw messageTooLong(queue.messageBytesMax, "are invalid");
   checkFifo(queue, input, () => missing("MessageGroupId"));
@@ -29,12 +32,9 @@ export async function sendMessage({ queues }: Rooms, call: Call, input: Input<"s
 
 function checkReceive(input: Input<"receiveMessage">): void {
   within(input.MaxNumberOfMessages, "MaxNumberOfMessages", [1, 10]);
-  within(input.VisibilityTimeout, "VisibilityTimeout", [0, 43_200]);
-  const { WaitTimeSeconds: wait, ReceiveRequestAttemptId: attemptId } = input;
-  if (wait !== undefined && (wait < 0 || wait > 20)) {
-    throw invalid(wait, "WaitTimeSeconds", "Must be >= 0 and <= 20, if provided.");
-  }
-  checkName(attemptId, "ReceiveRequestAttemptId");
+  withinTime(input.VisibilityTimeout, "VisibilityTimeout", [0, visibilityMax]);
+  withinTime(input.WaitTimeSeconds, "WaitTimeSeconds", [0, 20]);
+  checkName(input.ReceiveRequestAttemptId, "ReceiveRequestAttemptId");
 }
 
 /** Finds the ARNs of the queues that messages died in, where they are asked for. */
@@ -105,8 +105,6 @@ export async function deleteMessage({ queues }: Rooms, call: Call, input: Input<
   const failure = deleteFailure(await queues.receipts.delete(queue, handle), handle);
   if (failure) throw failure;
 }
-
-const visibilityMax = 43_200;
 
 function checkChanged(result: ReceiptResult, handle: string, seconds: number): void {
   switch (result) {

@@ -4,7 +4,7 @@ import type { Catalog, MoveTask, QueueRecord, Scope } from "tuntas/queue";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
 import { arnOf, findByArn, queueArn } from "./address.ts";
-import { invalid, required, sqsError, within } from "./errors.ts";
+import { bounded, invalid, missing, required, sqsError, within } from "./errors.ts";
 import type { shapes } from "./shapes.ts";
 
 type Input<Name extends keyof typeof shapes> = ValueOf<(typeof shapes)[Name]>;
@@ -12,9 +12,16 @@ type Input<Name extends keyof typeof shapes> = ValueOf<(typeof shapes)[Name]>;
 async function findResource(
   catalog: Catalog,
   caller: Scope,
-  arn: string,
+  arn: string | undefined,
   parameter: string,
 ): Promise<QueueRecord> {
+  if (arn === undefined) throw missing(parameter);
+  if (!/^arn:(?:[^:]+:){4}[^:]+$/.test(arn)) {
+    throw sqsError(
+      "invalidParameterValue",
+      `You must use this format to specify the ${parameter}: arn:<partition>:<service>:<region>:<account-id>:<resource-id>`,
+    );
+  }
   const queue = await findByArn(catalog, caller, arn);
   if (queue) return queue;
   throw sqsError(
@@ -22,6 +29,8 @@ async function findResource(
     `The resource that you specified for the ${parameter} parameter doesn't exist.`,
   );
 }
+
+const perSecondMax = 500;
 
 /** AWS's form: base64 of JSON with the task's id and its source. */
 const encodeHandle = (taskId: string, sourceArn: string): string =>
@@ -59,10 +68,14 @@ async function findDestination(
   arn: string,
 ): Promise<QueueRecord> {
   const destination = await findResource(catalog, call.scope, arn, "DestinationArn");
-  if (destination.id === source.id)
-    throw invalid(arn, "DestinationArn", "Source and destination must differ.");
+  if (destination.id === source.id) {
+    throw sqsError("invalidParameterValue", "Source queue arn and destination queue arn cannot be the same.");
+  }
   if (destination.fifo !== source.fifo) {
-    throw invalid(arn, "DestinationArn", "Source and destination must be of the same type.");
+    throw sqsError(
+      "invalidParameterValue",
+      "The source queue and destination queue must be of the same queue type.",
+    );
   }
   if (destination.account !== source.account) {
     throw invalid(arn, "DestinationArn", "Source and destination must be of the same account.");
@@ -75,16 +88,21 @@ export async function startMessageMoveTask(
   call: Call,
   input: Input<"startMove">,
 ) {
-  const sourceArn = required(input.SourceArn, "SourceArn");
-  const perSecond = within(input.MaxNumberOfMessagesPerSecond, "MaxNumberOfMessagesPerSecond", [1, 500]);
-  const source = await findResource(catalog, call.scope, sourceArn, "SourceArn");
+  const perSecond = bounded(input.MaxNumberOfMessagesPerSecond, [1, perSecondMax], () =>
+    invalid(
+      undefined,
+      "MaxNumberOfMessagesPerSecond",
+      `You must enter a number that's between 1 and ${perSecondMax}.`,
+    ),
+  );
+  const source = await findResource(catalog, call.scope, input.SourceArn, "SourceArn");
   if ((await catalog.sources(source, { after: "", limit: 1 })).length === 0) {
     throw sqsError("invalidParameterValue", "Source queue must be configured as a Dead Letter Queue.");
   }
   const { DestinationArn: arn } = input;
-  const destination = arn ? await findDestination(catalog, call, source, arn) : undefined;
+  const destination = arn !== undefined ? await findDestination(catalog, call, source, arn) : undefined;
   const started = await moves.start(source, { destination, perSecond });
-  if (started.status === "started") return { TaskHandle: encodeHandle(started.task.id, sourceArn) };
+  if (started.status === "started") return { TaskHandle: encodeHandle(started.task.id, queueArn(source)) };
   throw sqsError(
     "invalidParameterValue",
     "There is already a task running. Only one active task is allowed for a source queue arn at a given time.",
@@ -123,9 +141,8 @@ export async function listMessageMoveTasks(
   call: Call,
   input: Input<"listMoves">,
 ) {
-  const sourceArn = required(input.SourceArn, "SourceArn");
   const limit = within(input.MaxResults, "MaxResults", [1, 10]) ?? 1;
-  const source = await findResource(catalog, call.scope, sourceArn, "SourceArn");
+  const source = await findResource(catalog, call.scope, input.SourceArn, "SourceArn");
   const tasks = await moves.list(source, limit);
   return { Results: tasks.map((task) => renderTask(source, task)) };
 }

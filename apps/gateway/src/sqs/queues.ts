@@ -1,7 +1,7 @@
 // The operations on queues themselves: created, found, listed, configured, purged, deleted.
-import type { QueueRecord, QueueSettings, Scope } from "tuntas/queue";
+import type { QueueRecord, Scope } from "tuntas/queue";
 import type { ValueOf } from "../shape.ts";
-import type { Call, Rooms } from "../wire.ts";
+import type { Call, Rooms, WireError } from "../wire.ts";
 import { isFifoName, isQueueName, queueUrl, findQueue } from "./address.ts";
 import {
   checkTogether,
@@ -12,7 +12,7 @@ import {
   renderAttributes,
   type QueueShape,
 } from "./attributes.ts";
-import { invalid, queueMissing, required, sqsError, within } from "./errors.ts";
+import { bounded, invalid, missing, queueMissing, sqsError } from "./errors.ts";
 import { checkDeadLetter } from "./redrive.ts";
 import type { shapes } from "./shapes.ts";
 import { checkTags } from "./tags.ts";
@@ -21,6 +21,8 @@ type Input<Name extends keyof typeof shapes> = ValueOf<(typeof shapes)[Name]>;
 
 const nameRule = "Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length";
 const listMax = 1000;
+
+const nameMissing = (): WireError => invalid(undefined, "QueueName", "Must specify a queue name.");
 
 /** A FIFO queue has both the suffix and the attribute, a standard queue neither. */
 function checkName(name: string, fifoText: string | undefined): void {
@@ -45,10 +47,12 @@ function refuseDifferent(attributes: Readonly<Record<string, string>>, existing:
 }
 
 export async function createQueue({ queues }: Rooms, call: Call, input: Input<"createQueue">) {
-  const name = required(input.QueueName, "QueueName");
+  const { QueueName: name } = input;
+  if (name === undefined) throw nameMissing();
+  if (name === "") throw sqsError("invalidParameterValue", "Queue name cannot be empty");
   const attributes = input.Attributes ?? {};
   checkName(name, attributes.FifoQueue);
-  if (input.tags) checkTags(input.tags);
+  if (input.tags) checkTags(name, input.tags);
   const shape: QueueShape = { ...call.scope, name, fifo: isFifoName(name) };
   const settings = parseSettings(attributes, shape);
   checkTogether(settings);
@@ -64,7 +68,8 @@ export async function deleteQueue({ queues }: Rooms, call: Call, input: Input<"q
 }
 
 export async function getQueueUrl({ queues }: Rooms, call: Call, input: Input<"getQueueUrl">) {
-  const name = required(input.QueueName, "QueueName");
+  const { QueueName: name } = input;
+  if (!name) throw nameMissing();
   const account = input.QueueOwnerAWSAccountId || call.scope.account;
   const scope: Scope = { account, region: call.scope.region };
   const queue =
@@ -87,7 +92,9 @@ async function readPage(
   { MaxResults, NextToken }: { MaxResults?: number | undefined; NextToken?: string | undefined },
   read: (after: string, limit: number) => Promise<QueueRecord[]>,
 ): Promise<{ queues: QueueRecord[]; NextToken: string | undefined }> {
-  const limit = within(MaxResults, "MaxResults", [1, listMax]) ?? listMax;
+  const tooMany = () =>
+    invalid(undefined, "MaxResults", `MaxResults must be an integer between 1 and ${listMax}.`);
+  const limit = bounded(MaxResults, [1, listMax], tooMany) ?? listMax;
   const rows = await read(decodeToken(NextToken), limit + 1);
   const queues = rows.slice(0, limit);
   // Without MaxResults a client does not expect a token (API_ListQueues).
@@ -134,18 +141,15 @@ export async function getQueueAttributes(
   return Object.keys(texts).length > 0 ? { Attributes: texts } : {};
 }
 
-/** What clearing and setting keys does beside: a key's end ends its re-use period. */
-const withConsequences = (settings: QueueSettings): QueueSettings =>
-  settings.kmsKeyId === null ? { kmsReuseSeconds: 300, ...settings } : settings;
-
 export async function setQueueAttributes(
   { queues: { catalog } }: Rooms,
   call: Call,
   input: Input<"setAttributes">,
 ) {
   const queue = await findQueue(catalog, call, input.QueueUrl);
-  const attributes = required(input.Attributes, "Attributes");
-  const settings = withConsequences(parseSettings(attributes, queue));
+  const attributes = input.Attributes ?? {};
+  if (Object.keys(attributes).length === 0) throw missing("Attribute.Name");
+  const settings = parseSettings(attributes, queue);
   await checkDeadLetter(catalog, queue, settings, attributes.RedrivePolicy);
   await catalog.amend(queue, (current) => {
     checkTogether({ ...current, ...settings });

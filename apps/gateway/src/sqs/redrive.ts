@@ -3,60 +3,74 @@
 import type { Catalog, QueueRecord, QueueSettings } from "tuntas/queue";
 import { isStorable } from "tuntas/queue";
 import type { WireError } from "../wire.ts";
-import { arnOf, parseArn } from "./address.ts";
+import { arnOf, isFifoName, parseArn } from "./address.ts";
 import type { QueueShape } from "./attributes.ts";
-import { invalid } from "./errors.ts";
+import { invalid, sqsError } from "./errors.ts";
 
 const receivesMax = 1000;
 const sourcesMax = 10;
 const policyBytesMax = 8192;
 
-const refuse = (text: string, name: string, reason: string): WireError => invalid(text, name, reason);
+const malformed = (name: string, reason: string): WireError =>
+  sqsError("invalidAttributeValue", `Invalid value for the parameter ${name}. Reason: ${reason}`);
 
-function parseObject(text: string, name: string): Record<string, unknown> {
-  const value = parseJson(text);
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
-  throw refuse(text, name, `${name} is not a valid JSON map.`);
-}
-
-function parseJson(text: string): unknown {
+/** What the text says, where it is a JSON object. */
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
-function parseReceives(value: unknown): number | undefined {
+const hasOnly = (value: object, members: readonly string[]): boolean =>
+  Object.keys(value).every((name) => members.includes(name));
+
+const redriveMembers = ["maxReceiveCount", "deadLetterTargetArn"];
+
+/** Why a value is no count of receives; undefined where it is one, or its text. */
+function objectionToCount(value: unknown): string | undefined {
   const count = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
-  return Number.isInteger(count) ? (count as number) : undefined;
+  if (Number.isInteger(count) && Number(count) >= 1 && Number(count) <= receivesMax) return undefined;
+  const given = typeof value === "string" ? value : JSON.stringify(value);
+  return `Invalid value for maxReceiveCount: ${given}, valid values are from 1 to ${receivesMax} both inclusive.`;
+}
+
+/** Why a value is not the ARN of a queue of the source's account, region and type; undefined where it is. */
+function objectionToTarget(value: unknown, source: QueueShape): string | undefined {
+  const target = typeof value === "string" ? parseArn(value) : undefined;
+  if (target) {
+    const { account, region } = target.scope;
+    if (account !== source.account || region !== source.region)
+      return "Dead-letter queue must be in the same account and region as the source.";
+    if (isFifoName(target.name) === source.fifo) return undefined;
+    return "Dead-letter queue must be same type of queue as the source.";
+  }
+  const [, service] = /^arn:[^:]+:([^:]+):/.exec(String(value)) ?? [];
+  return service === undefined || service === "sqs"
+    ? "Invalid value for deadLetterTargetArn."
+    : "Only SQS queues are valid resources for deadLetterTargetArn.";
 }
 
 /** The settings of a RedrivePolicy; whether the queue it names may be used is `checkDeadLetter`'s question. */
-export function parseRedrivePolicy(text: string, name: string, queue: QueueShape): QueueSettings {
+export function parseRedrivePolicy(text: string, name: string, source: QueueShape): QueueSettings {
   if (text === "") return { deadLetterName: null, receivesMax: null };
-  const { deadLetterTargetArn, maxReceiveCount } = parseObject(text, name);
-  for (const [part, value] of Object.entries({ deadLetterTargetArn, maxReceiveCount })) {
-    if (value === undefined || value === null) {
-      throw refuse(text, name, `Redrive policy does not contain mandatory attribute: ${part}.`);
-    }
-  }
-  const receives = parseReceives(maxReceiveCount);
-  if (receives === undefined || receives < 1 || receives > receivesMax) {
-    const given = typeof maxReceiveCount === "string" ? maxReceiveCount : JSON.stringify(maxReceiveCount);
-    throw refuse(
-      text,
-      name,
-      `Invalid value for maxReceiveCount: ${given}, valid values are from 1 to ${receivesMax} both inclusive.`,
-    );
-  }
-  const target = typeof deadLetterTargetArn === "string" ? parseArn(deadLetterTargetArn) : undefined;
-  if (!target) throw refuse(text, name, "Invalid value for deadLetterTargetArn.");
-  if (target.scope.account !== queue.account || target.scope.region !== queue.region) {
-    throw refuse(text, name, "Dead-letter queue must be in the same account and region as the source.");
-  }
-  return { deadLetterName: target.name, receivesMax: receives };
+  const policy = parseObject(text);
+  if (!policy) throw malformed(name, "Redrive policy is not a valid JSON map.");
+  if (!hasOnly(policy, redriveMembers))
+    throw invalid(text, name, `Only following attributes are supported: [${redriveMembers.join(", ")}].`);
+  const absent = redriveMembers.find((member) => (policy[member] ?? null) === null);
+  if (absent) throw invalid(text, name, `Redrive policy does not contain mandatory attribute: ${absent}.`);
+  const { deadLetterTargetArn, maxReceiveCount } = policy;
+  const reason = objectionToCount(maxReceiveCount) ?? objectionToTarget(deadLetterTargetArn, source);
+  if (reason !== undefined) throw invalid(text, name, reason);
+  return {
+    deadLetterName: parseArn(deadLetterTargetArn as string)!.name,
+    receivesMax: Number(maxReceiveCount),
+  };
 }
 
 export function renderRedrivePolicy(queue: QueueRecord): string | undefined {
@@ -66,53 +80,62 @@ export function renderRedrivePolicy(queue: QueueRecord): string | undefined {
 }
 
 interface AllowPolicy {
-  readonly redrivePermission?: unknown;
-  readonly sourceQueueArns?: unknown;
+  readonly redrivePermission: string;
+  readonly sourceQueueArns?: readonly string[];
 }
 
-const isArnList = (value: unknown): value is string[] =>
-  Array.isArray(value) &&
-  value.length >= 1 &&
-  value.length <= sourcesMax &&
-  value.every((arn) => typeof arn === "string" && parseArn(arn) !== undefined);
+const permissions = ["allowAll", "denyAll", "byQueue"];
+
+function isAllowPolicy(value: object | undefined): value is AllowPolicy {
+  if (!value || !hasOnly(value, ["redrivePermission", "sourceQueueArns"])) return false;
+  const { redrivePermission, sourceQueueArns: arns = [] } = value as { [M in keyof AllowPolicy]?: unknown };
+  const areArns =
+    Array.isArray(arns) && arns.every((arn) => typeof arn === "string" && parseArn(arn) !== undefined);
+  return areArns && permissions.includes(redrivePermission as string);
+}
+
+/** What does not fit together in a policy that is one. */
+function contradiction({ redrivePermission, sourceQueueArns }: AllowPolicy): string | undefined {
+  if (redrivePermission !== "byQueue")
+    return (
+      sourceQueueArns &&
+      "To specify one or more source queue ARNs, you must set redrivePermission to byQueue."
+    );
+  if (!sourceQueueArns?.length)
+    return "When you specify the byQueue permission type, you must also specify one or more sourceQueueArns values.";
+  return sourceQueueArns.length > sourcesMax
+    ? `The maximum number of source queue ARNs you can specify is ${sourcesMax}.`
+    : undefined;
+}
 
 export function parseRedriveAllowPolicy(text: string, name: string): QueueSettings {
   if (text === "") return { redriveAllowPolicy: null };
-  if (Buffer.byteLength(text) > policyBytesMax)
-    throw refuse(text.slice(0, 80), name, `${name} has at most ${policyBytesMax} bytes.`);
-  const { redrivePermission, sourceQueueArns }: AllowPolicy = parseObject(text, name);
-  if (!isStorable(text)) throw refuse("", name, `${name} has characters that cannot be stored.`);
-  if (!["allowAll", "denyAll", "byQueue"].includes(redrivePermission as string)) {
-    throw refuse(text, name, "redrivePermission must be allowAll, denyAll or byQueue.");
-  }
-  if (redrivePermission === "byQueue" ? !isArnList(sourceQueueArns) : sourceQueueArns !== undefined) {
-    throw refuse(
-      text,
-      name,
-      `sourceQueueArns are 1 to ${sourcesMax} queue ARNs, and given only with byQueue.`,
-    );
-  }
+  const cannot = "Amazon SQS can't create the redrive allow policy";
+  const policy =
+    Buffer.byteLength(text) <= policyBytesMax && isStorable(text) ? parseObject(text) : undefined;
+  if (!isAllowPolicy(policy)) throw malformed(name, `${cannot}, as it’s in an unsupported format.`);
+  const reason = contradiction(policy);
+  if (reason !== undefined) throw invalid(text, name, `${cannot}. ${reason}`);
   return { redriveAllowPolicy: text };
 }
 
 function allows(deadLetter: QueueRecord, sourceArn: string): boolean {
   if (deadLetter.redriveAllowPolicy === null) return true;
-  const { redrivePermission, sourceQueueArns } = parseJson(deadLetter.redriveAllowPolicy) as AllowPolicy;
-  if (redrivePermission === "byQueue") return (sourceQueueArns as string[]).includes(sourceArn);
+  const { redrivePermission, sourceQueueArns } = JSON.parse(deadLetter.redriveAllowPolicy) as AllowPolicy;
+  if (redrivePermission === "byQueue") return sourceQueueArns!.includes(sourceArn);
   return redrivePermission === "allowAll";
 }
 
 /** Why the queue may not have the other as its dead-letter queue; undefined where it may. */
 function objection(source: QueueShape, deadLetter: QueueRecord | undefined): string | undefined {
   if (!deadLetter) return "Dead letter target does not exist.";
-  if (deadLetter.fifo !== source.fifo) return "Dead-letter queue must be same type of queue as the source.";
   if (deadLetter.name === source.name) return "A queue cannot be its own dead-letter queue.";
   if (!allows(deadLetter, arnOf(source, source.name)))
     return "The dead-letter queue's RedriveAllowPolicy does not allow this source.";
   return undefined;
 }
 
-/** Refuses a RedrivePolicy whose queue is not there, of the other type, the source itself, or does not allow it. */
+/** Refuses a RedrivePolicy whose queue is not there, the source itself, or does not allow it. */
 export async function checkDeadLetter(
   catalog: Catalog,
   source: QueueShape,

@@ -5,7 +5,13 @@ const attributes = map(["Attribute", "Name", "Value"], string);
 const tags = map(["Tag", "Key", "Value"], string);
 const queueOnly = structure({ QueueUrl: string });
 
-const attributeValue = structure({ DataType: string, StringValue: string, BinaryValue: blob });
+const attributeValue = structure({
+  DataType: string,
+  StringValue: string,
+  BinaryValue: blob,
+  StringListValues: list("StringListValue", string),
+  BinaryListValues: list("BinaryListValue", blob),
+});
 const messageAttributes = map(["MessageAttribute", "Name", "Value"], attributeValue);
 const systemAttributes = map(["MessageSystemAttribute", "Name", "Value"], attributeValue);
 

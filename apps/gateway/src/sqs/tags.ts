@@ -13,8 +13,9 @@ const countMax = 50;
 const keyMax = 128;
 const valueMax = 256;
 
-export function checkTags(tags: Tags): void {
-  if (Object.keys(tags).length > countMax) throw tooMany();
+/** Those that a queue of this name is to have beside the `present` ones. */
+export function checkTags(name: string, tags: Tags, present: Tags = {}): void {
+  checkCount(name, [...Object.keys(present), ...Object.keys(tags)]);
   for (const [key, value] of Object.entries(tags)) {
     if (key.length < 1 || key.length > keyMax || !isStorable(key)) {
       throw invalid(
@@ -33,15 +34,16 @@ export function checkTags(tags: Tags): void {
   }
 }
 
-const tooMany = () => sqsError("invalidParameterValue", `A queue has at most ${countMax} tags.`);
+function checkCount(name: string, keys: readonly string[]): void {
+  if (new Set(keys).size > countMax)
+    throw sqsError("invalidParameterValue", `Too many tags added for queue ${name}.`);
+}
 
 export async function tagQueue({ queues: { catalog } }: Rooms, call: Call, input: Input<"tagQueue">) {
   const queue = await findQueue(catalog, call, input.QueueUrl);
   const tags = required(input.Tags, "Tags");
   if (Object.keys(tags).length === 0) throw missing("Tags");
-  checkTags(tags);
-  const present = await catalog.tags(queue);
-  if (new Set([...Object.keys(present), ...Object.keys(tags)]).size > countMax) throw tooMany();
+  checkTags(queue.name, tags, await catalog.tags(queue));
   await catalog.tag(queue, tags);
 }
 

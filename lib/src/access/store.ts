@@ -2,6 +2,7 @@
 import { writeAudit } from "../engine/audit.ts";
 import type { Sql } from "../pg/contract.ts";
 import { statement } from "../pg/database.ts";
+import { ms } from "../pg/instant.ts";
 import type { Runner } from "../pg/join.ts";
 import type {
   AuditEntry,
@@ -14,8 +15,6 @@ import type {
   Session,
   User,
 } from "./contract.ts";
-
-const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
 
 const insertUserText = statement(
   `insert into tuntas.access_user (name, role, password, created_at, password_set_at)

@@ -1,10 +1,9 @@
 // The statements of the alarm room: one function a transition.
 import type { Tx } from "../pg/contract.ts";
 import { statement } from "../pg/database.ts";
+import { ms } from "../pg/instant.ts";
 import type { Runner } from "../pg/join.ts";
 import type { AlarmChange, AlarmDefinition, AlarmOptions, AlarmState } from "./contract.ts";
-
-const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
 
 const definitionsText = statement(`select name, definition from tuntas.alarm order by name`);
 

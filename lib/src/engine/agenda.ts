@@ -1,5 +1,6 @@
 // What the heartbeat asks the database on behalf of the rooms. All of it is part of the one statement that a process
 // sends each second, so that nobody polls for himself: an idle process costs that statement and nothing else.
+import { ms } from "../pg/instant.ts";
 
 export interface Agendum {
   /**
@@ -14,8 +15,7 @@ export interface Agendum {
 }
 
 /** In how many ms the instant is (negative: it has passed); null for no instant. */
-export const inMs = (instant: string): string =>
-  `extract(epoch from ${instant} - tuntas.now())::float8 * 1000`;
+export const inMs = (instant: string): string => ms(`${instant} - tuntas.now()`);
 
 /** Asks when something is next due, and notes it where there is anything. */
 export const dueAgendum = (instant: string, note: (inMs: number) => void): Agendum => ({

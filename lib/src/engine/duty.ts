@@ -2,6 +2,7 @@
 // death ends the dead one's duties, and whoever ends in order leaves them. Then the others try to take them.
 import type { Sql } from "../pg/contract.ts";
 import { statement } from "../pg/database.ts";
+import { ms } from "../pg/instant.ts";
 
 export interface Taken {
   /** Until when the one before did it; null where there was none. */
@@ -30,7 +31,7 @@ const takeText = statement(
        where exists (select from before where not alive)
      returning 1
    )
-   select (select extract(epoch from coalesce(ended_at, heartbeat_at, tuntas.now() - interval '15 seconds'))::float8 * 1000 from before) as "untilMs"
+   select (select ${ms("coalesce(ended_at, heartbeat_at, tuntas.now() - interval '15 seconds')")} from before) as "untilMs"
    from taken`,
 );
 

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { isStorable } from "../core/text.ts";
 import type { Announcement, TargetName } from "../engine/target.ts";
 import { statement } from "../pg/database.ts";
+import { ms } from "../pg/instant.ts";
 import type { Runner, Transaction } from "../pg/join.ts";
 import { join } from "../pg/join.ts";
 import type { Added, NewAnnouncement, OutboxStatus, ParkedRow, TargetStatus } from "./contract.ts";
@@ -58,7 +59,7 @@ export async function add(tx: Transaction, given: NewAnnouncement, options?: Add
 const status = statement(
   `select target_kind as kind, target_name as name,
      count(*) filter (where parked_at is null)::int as waiting, count(*) filter (where parked_at is not null)::int as parked,
-     extract(epoch from tuntas.now() - min(created_at) filter (where parked_at is null))::float8 * 1000 as "oldestAgeMs"
+     ${ms("tuntas.now() - min(created_at) filter (where parked_at is null)")} as "oldestAgeMs"
    from tuntas.outbox group by 1, 2 order by 1, 2`,
 );
 
@@ -74,7 +75,7 @@ export const findOldestRow = async (
 
 // Their rows cannot be seen, but the lock that an insert takes on the table can.
 const writers = statement(
-  `select extract(epoch from max(pg_catalog.now() - a.xact_start))::float8 * 1000 as "ageMs"
+  `select ${ms("max(pg_catalog.now() - a.xact_start)")} as "ageMs"
    from pg_locks l join pg_stat_activity a on a.pid = l.pid
    where l.relation = 'tuntas.outbox'::regclass and l.mode = 'RowExclusiveLock' and l.pid <> pg_backend_pid()`,
 );
@@ -92,7 +93,7 @@ export async function readStatus(sql: Transaction): Promise<OutboxStatus> {
 
 const parked = statement(
   `select id::text, event_id::text as "eventId", target_kind as kind, target_name as name, key, type, payload, refusals,
-     failure_code as "failureCode", failure_message as "failureMessage", extract(epoch from parked_at)::float8 * 1000 as "parkedAtMs"
+     failure_code as "failureCode", failure_message as "failureMessage", ${ms("parked_at")} as "parkedAtMs"
    from tuntas.outbox where parked_at is not null and ($1::text is null or (target_kind = $1 and target_name = $2)) order by outbox.id limit $3`,
 );
 

@@ -3,6 +3,7 @@
 import { inBatches } from "../engine/chore.ts";
 import type { Announcement, TargetName } from "../engine/target.ts";
 import { statement } from "../pg/database.ts";
+import { ms } from "../pg/instant.ts";
 import type { Runner } from "../pg/join.ts";
 import type { OutboxItem } from "./contract.ts";
 
@@ -69,8 +70,8 @@ const targets = statement(
        order by o.target_kind, o.target_name limit 1) n
    )
    select t.target_kind as kind, t.target_name as name,
-     extract(epoch from tuntas.now() - (select o.created_at from tuntas.outbox o where o.target_kind = t.target_kind
-       and o.target_name = t.target_name and o.parked_at is null order by o.id limit 1))::float8 * 1000 as "oldestAgeMs"
+     ${ms(`tuntas.now() - (select o.created_at from tuntas.outbox o where o.target_kind = t.target_kind
+       and o.target_name = t.target_name and o.parked_at is null order by o.id limit 1)`)} as "oldestAgeMs"
    from t`,
 );
 
@@ -154,7 +155,7 @@ const publish = statement(
      insert into tuntas.outbox_published (id, event_id, target_kind, target_name, key, type, created_at, published_at, duplicate, reference)
      select id, event_id, target_kind, target_name, key, type, created_at, tuntas.now(), duplicate, reference from gone
    )
-   select id::text, extract(epoch from tuntas.now() - created_at)::float8 * 1000 as "ageMs" from gone`,
+   select id::text, ${ms("tuntas.now() - created_at")} as "ageMs" from gone`,
 );
 
 /** Ends rows as published; answers those that were still this relay's. */
@@ -226,8 +227,8 @@ const itemColumns = `id::text, event_id::text as "eventId", target_kind as kind,
     when exists (select from tuntas.outbox e where e.target_kind = o.target_kind and e.target_name = o.target_name and e.parked_at is null
       and e.key = o.key and e.id < o.id and e.failure_code is not null) then 'behind'
     else 'waiting' end as state,
-  extract(epoch from tuntas.now() - created_at)::float8 * 1000 as "ageMs",
-  case when parked_at is null then extract(epoch from due_at - tuntas.now())::float8 * 1000 end as "dueInMs",
+  ${ms("tuntas.now() - created_at")} as "ageMs",
+  case when parked_at is null then ${ms("due_at - tuntas.now()")} end as "dueInMs",
   refusals, failure_code as "failureCode", failure_message as "failureMessage"`;
 
 type ItemRow = TargetName & Omit<OutboxItem, "target"> & {};

@@ -1,11 +1,11 @@
 // The statements of the time series.
 import type { Sql } from "../pg/contract.ts";
 import { statement } from "../pg/database.ts";
+import { ms } from "../pg/instant.ts";
 import type { Runner } from "../pg/join.ts";
 import type { Mark, NewMark, Point, Sample, SeriesKind } from "./contract.ts";
 import { labelsText, seriesMax, widths } from "./state.ts";
 
-const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
 const bucket = (column: string, seconds: string) =>
   `to_timestamp(floor(extract(epoch from ${column}) / ${seconds}) * ${seconds})`;
 

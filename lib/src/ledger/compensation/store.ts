@@ -1,10 +1,11 @@
 import type { Failure } from "../../engine/failure.ts";
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { CompensationRow } from "./contract.ts";
 
 const columns = `id::text, work, name, key, input, state, attempts, failure_code as "failureCode", failure_message as "failureMessage",
-  settled_by as "settledBy", extract(epoch from tuntas.now() - created_at)::float8 * 1000 as "ageMs"`;
+  settled_by as "settledBy", ${ms("tuntas.now() - created_at")} as "ageMs"`;
 
 const insert = statement(
   `insert into tuntas.compensation (work, name, key, input, state, created_at) values ($1, $2, $3, $4, 'registered', tuntas.now())

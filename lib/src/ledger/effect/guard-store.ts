@@ -1,9 +1,10 @@
 // What processes tell each other about a provider, one row each.
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 
 const look = statement(
-  `select extract(epoch from open_until - tuntas.now())::float8 * 1000 as "openMs" from tuntas.provider where name = $1`,
+  `select ${ms("open_until - tuntas.now()")} as "openMs" from tuntas.provider where name = $1`,
 );
 
 /** For how long the provider is left alone: zero or less where one may try it, null where it is not. */

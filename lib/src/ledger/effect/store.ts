@@ -1,10 +1,11 @@
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { EffectRow, EffectState } from "./contract.ts";
 
 const columns = `id::text, provider, operation, key, request_hash as "requestHash", request, state, final, subject, caller, calls, fence::text,
   deadline <= tuntas.now() as overdue,
-  extract(epoch from tuntas.now() - called_at)::float8 * 1000 as "calledAgoMs", reference, response, failure_code as "failureCode", failure_message as "failureMessage"`;
+  ${ms("tuntas.now() - called_at")} as "calledAgoMs", reference, response, failure_code as "failureCode", failure_message as "failureMessage"`;
 
 export interface Intent {
   readonly provider: string;

@@ -3,6 +3,7 @@
 import type { Duration } from "../../core/duration.ts";
 import { toMs } from "../../core/duration.ts";
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Transaction } from "../../pg/join.ts";
 import { join } from "../../pg/join.ts";
 import { checkKey, resultText } from "../canonical.ts";
@@ -41,7 +42,7 @@ const claim = statement(
 );
 
 const find = statement(
-  `select state, owner, result, extract(epoch from expires_at - tuntas.now())::float8 * 1000 as "expiresInMs" from tuntas.lease where name = $1`,
+  `select state, owner, result, ${ms("expires_at - tuntas.now()")} as "expiresInMs" from tuntas.lease where name = $1`,
 );
 
 /** Claims the job if nobody holds it, or whoever did fell silent. */

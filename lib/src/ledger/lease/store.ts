@@ -1,5 +1,6 @@
 // Leases as a person looks at them.
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 
 export interface LeaseRow {
@@ -14,8 +15,8 @@ export interface LeaseRow {
 }
 
 const columns = `name, case when state = 'running' and expires_at <= tuntas.now() then 'expired' else state end as state, owner,
-  extract(epoch from expires_at - tuntas.now())::float8 * 1000 as "expiresInMs", extract(epoch from claimed_at)::float8 * 1000 as "claimedAtMs",
-  extract(epoch from heartbeat_at)::float8 * 1000 as "heartbeatAtMs", takeovers`;
+  ${ms("expires_at - tuntas.now()")} as "expiresInMs", ${ms("claimed_at")} as "claimedAtMs",
+  ${ms("heartbeat_at")} as "heartbeatAtMs", takeovers`;
 
 const list = statement(
   `select * from (select ${columns} from tuntas.lease where $1::text is null or name = $1) l

@@ -1,6 +1,7 @@
 import { toMs } from "../../core/duration.ts";
 import type { Failure } from "../../engine/failure.ts";
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { Decision, Discrepancy, DiscrepancyState, ReconciliationOptions } from "./contract.ts";
 import type { Judged } from "./state.ts";
@@ -139,7 +140,7 @@ const claim = statement(
      returning r.name
    )
    select r.name, r.name in (select name from claimed) as claimed,
-     coalesce(extract(epoch from r.next_at - tuntas.now()), 0)::float8 * 1000 as "nextMs"
+     coalesce(${ms("r.next_at - tuntas.now()")}, 0) as "nextMs"
    from tuntas.reconciliation r where r.name = any($1::text[])`,
 );
 
@@ -183,8 +184,8 @@ export interface RegisteredRow {
 
 const registered = statement(
   `select r.name, r.invariant, r.owner, r.of_kind as "ofKind", r.of_name as "ofName", r.every_seconds * 1000 as "everyMs",
-     extract(epoch from r.next_at - tuntas.now())::float8 * 1000 as "nextMs", r.failure_code as "failureCode", r.failure_message as "failureMessage",
-     extract(epoch from l.ended_at)::float8 * 1000 as "lastRunAtMs", l.compared::float8 as compared, l.found::float8 as found,
+     ${ms("r.next_at - tuntas.now()")} as "nextMs", r.failure_code as "failureCode", r.failure_message as "failureMessage",
+     ${ms("l.ended_at")} as "lastRunAtMs", l.compared::float8 as compared, l.found::float8 as found,
      (select count(*)::int from tuntas.discrepancy d where d.name = r.name and d.state in ('open', 'manual', 'approved')) as standing
    from tuntas.reconciliation r left join lateral (
      select * from tuntas.reconciliation_run x where x.name = r.name order by x.id desc limit 1) l on true
@@ -196,8 +197,8 @@ export const listRegistered = (sql: Runner): Promise<RegisteredRow[]> =>
   sql.run<RegisteredRow & {}>(registered);
 
 const runs = statement(
-  `select id::text, name, compared::float8 as compared, found::float8 as found, extract(epoch from ended_at)::float8 * 1000 as "endedAtMs",
-     extract(epoch from ended_at - started_at)::float8 * 1000 as "durationMs"
+  `select id::text, name, compared::float8 as compared, found::float8 as found, ${ms("ended_at")} as "endedAtMs",
+     ${ms("ended_at - started_at")} as "durationMs"
    from tuntas.reconciliation_run where $1::text is null or name = $1 order by reconciliation_run.id desc limit $2`,
 );
 

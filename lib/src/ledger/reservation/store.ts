@@ -1,9 +1,10 @@
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { Reservation, ReserveOptions } from "./contract.ts";
 
 const columns = `id::text, kind, resource, unit, holder, state, expires_at <= tuntas.now() as overdue,
-  extract(epoch from expires_at)::float8 * 1000 as "expiresAtMs"`;
+  ${ms("expires_at")} as "expiresAtMs"`;
 
 export interface ReservationRow extends Reservation {
   /** Past its expiry, whether or not a sweep has been by. */
@@ -102,7 +103,7 @@ export const overdueReservations = `select from tuntas.reservation where state =
 const tell = statement(
   `update tuntas.reservation set told_at = tuntas.now()
    where id = any(array(select id from tuntas.reservation where state = 'expired' and notify_kind is not null and told_at is null limit $1 for update skip locked))
-   returning id::text, kind, resource, unit, holder, state, extract(epoch from expires_at)::float8 * 1000 as "expiresAtMs", notify_kind as "notifyKind", notify_name as "notifyName"`,
+   returning id::text, kind, resource, unit, holder, state, ${ms("expires_at")} as "expiresAtMs", notify_kind as "notifyKind", notify_name as "notifyName"`,
 );
 
 export interface Untold extends Reservation {
@@ -116,7 +117,7 @@ export const takeUntold = (tx: Runner, rowsMax: number): Promise<Untold[]> =>
 
 const list = statement(
   `select * from (
-     select ${columns}, extract(epoch from tuntas.now() - created_at)::float8 * 1000 as "ageMs" from tuntas.reservation
+     select ${columns}, ${ms("tuntas.now() - created_at")} as "ageMs" from tuntas.reservation
      where ($1::text is null or kind = $1) and ($2::text is null or holder = $2)) r
    where ($3::text is null or state = $3) and (not $4::boolean or (state = 'reserved' and overdue)) order by "expiresAtMs" limit 1000`,
 );

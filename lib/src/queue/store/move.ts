@@ -2,12 +2,13 @@
 import { inMs } from "../../engine/agenda.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { MoveTask } from "../contract.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
 
 const columns = `id::text, source_queue_id as "sourceQueueId", destination_queue_id as "destinationQueueId", destination_name as "destinationName", per_second as "perSecond",
-  status, failure_reason as "failureReason", to_move::float8 as "toMove", moved::float8, extract(epoch from started_at)::float8 * 1000 as "startedAtMs"`;
+  status, failure_reason as "failureReason", to_move::float8 as "toMove", moved::float8, ${ms("started_at")} as "startedAtMs"`;
 
 const start = statement(
   `insert into tuntas.move_task (id, source_queue_id, destination_queue_id, destination_name, per_second, status, to_move, started_at, next_at)

@@ -1,11 +1,10 @@
 // The rows of queues themselves: created, found, changed, deleted.
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { QueueCounts, QueueRecord, QueueSettings, Scope } from "../contract.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
-
-const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
 
 const columns: Record<keyof QueueSettings, string> = {
   delaySeconds: "delay_seconds",

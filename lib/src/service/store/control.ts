@@ -1,11 +1,12 @@
 // What a controller writes. Each statement locks the row of its duty first and does nothing where another process has
 // it: a controller that was taken for dead cannot start, stop or count anything any more.
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Tx } from "../../pg/contract.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { Health, Instance, Revision, StopReason } from "../contract.ts";
 import type { ServiceView } from "../state.ts";
-import { instanceColumns, ms } from "./fields.ts";
+import { instanceColumns } from "./fields.ts";
 
 /** Whoever controls: the duty, and the process that must have it. */
 export interface Holder {

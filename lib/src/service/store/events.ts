@@ -1,9 +1,9 @@
 // The log of each service: written in the transaction of what it tells of, read by people.
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { ServiceEvent } from "../contract.ts";
 import { serviceSignals, type ServiceEventName } from "../signals.ts";
-import { ms } from "./fields.ts";
 
 export interface NewEvent {
   readonly service: string;

@@ -1,5 +1,5 @@
 // How rows are read: the columns of each thing, as its type names them.
-export const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
+import { ms } from "../../pg/instant.ts";
 
 export const instanceColumns = `i.id::text, i.service, i.deployment_id::text as "deploymentId", i.revision, i.host, i.state, i.health, i.port, i.pid,
   i.identity, ${ms("i.started_at")} as "startedAtMs", ${ms("i.stopping_at")} as "stoppingAtMs", ${ms("i.terminated_at")} as "terminatedAtMs",

@@ -1,5 +1,6 @@
 // Services, their revisions and deployments, as people and the console ask for them and change them.
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Tx } from "../../pg/contract.ts";
 import type { Runner } from "../../pg/join.ts";
 import type {
@@ -12,7 +13,7 @@ import type {
   ServiceSummary,
 } from "../contract.ts";
 import type { Reading } from "../../engine/signals.ts";
-import { deploymentColumns, instanceColumns, ms } from "./fields.ts";
+import { deploymentColumns, instanceColumns } from "./fields.ts";
 
 /** The duty of whoever controls the services of a machine. */
 export const dutyOf = (host: string): string => `services@${host}`;

@@ -1,11 +1,10 @@
 // Approvals as rows: one function a transition.
 import { inMs } from "../../engine/agenda.ts";
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { Approval, Deciders, DecisionWord, ListOptions, NewApproval, Signature } from "./contract.ts";
 import { toMs } from "../../core/duration.ts";
-
-const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
 
 const columns = `a.id::text, a.workflow, a.task, a.execution_arn as "executionArn", a.token_reference as "tokenReference",
   a.subject, a.requested_by as "requestedBy", a.signatures as "signaturesNeeded", a.evidence, a.holds::text[] as holds, a.guarded,

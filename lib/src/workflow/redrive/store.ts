@@ -1,11 +1,11 @@
 // What an execution has left in the tables of the rooms below, by its ARN, its name and its domain row's key.
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { ExecutionRecord } from "../contract.ts";
 import { stepIn } from "../store/events.ts";
 import type { CommandFact, EffectFact, OutboxFact, ReservationFact } from "./contract.ts";
 
-const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
 const rowsMax = 200;
 
 const steps = statement(

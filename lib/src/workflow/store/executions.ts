@@ -1,12 +1,11 @@
 // Executions as they are asked for: by ARN, by machine, by map run; and what the engine loads to go on.
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { ExecutionRecord, HistoryEvent, Page } from "../contract.ts";
 import { eventsOf } from "./events.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
-
-const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
 
 const facts = `e.id::text as id, e.arn, e.name, e.machine_id::text as "machineId", e.machine_arn as "machineArn",
   e.machine_revision::text as revision, e.type, e.version_arn as "versionArn", e.alias_arn as "aliasArn",

@@ -1,6 +1,7 @@
 // Rows of machines: the machine, its revisions, versions, aliases and tags.
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import { aliasArn, machineArn, versionArn } from "../arn.ts";
 import type {
   AliasRecord,
@@ -14,8 +15,6 @@ import type {
 } from "../contract.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
-
-const ms = (column: string) => `extract(epoch from ${column})::float8 * 1000`;
 
 const machineColumns = `m.id::text as id, m.account, m.region, m.name, m.type, ${ms("m.created_at")} as "createdAtMs"`;
 const revisionColumns = `r.id::text as revision, r.revision_id::text as "revisionId", r.definition, r.role_arn as "roleArn",

@@ -2,6 +2,7 @@
 import { pgArray } from "../../pg/arrays.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { MapRunRecord, Page } from "../contract.ts";
 import type { Ended } from "./executions.ts";
 
@@ -153,9 +154,9 @@ const counted = (what: string) => `(select coalesce(json_object_agg(status, n), 
 const columns = `r.arn, e.arn as "executionArn", r.machine_arn as "machineArn", r.status, r.concurrency,
   r.failure_count as "failureCount", r.failure_percentage as "failurePercentage", r.item_count as "itemCount",
   r.child_count as "childCount", r.redrive_count as "redriveCount", r.results_written as "resultsWritten",
-  extract(epoch from r.started_at)::float8 * 1000 as "startedAtMs",
-  extract(epoch from r.stopped_at)::float8 * 1000 as "stoppedAtMs",
-  extract(epoch from r.redriven_at)::float8 * 1000 as "redrivenAtMs",
+  ${ms("r.started_at")} as "startedAtMs",
+  ${ms("r.stopped_at")} as "stoppedAtMs",
+  ${ms("r.redriven_at")} as "redrivenAtMs",
   ${counted("count(*)")} as counts,
   ${counted("sum(coalesce(r.batch_sizes[c.item_index + 1], 1))")} as "itemCounts",
   (select count(*)::int from tuntas.execution c where c.map_run_id = r.id and c.status = 'FAILED' and c.cause = $1) as "exhausted"`;

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
 
@@ -18,7 +19,7 @@ export const recordRedrive = (tx: Runner, executionId: string, clientToken: stri
   tx.run(record, [keyOf(executionId, clientToken), hashOf(executionId)]);
 
 const find = statement(
-  `select extract(epoch from created_at)::float8 * 1000 as "atMs" from tuntas.command
+  `select ${ms("created_at")} as "atMs" from tuntas.command
    where scope = 'redrive' and key = $1 and expires_at > tuntas.now()`,
 );
 /** When the token redrove the execution; undefined where it did not, or too long ago. */

@@ -1,12 +1,13 @@
 // Rows of activities, and the tags of machines and activities.
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { ms } from "../../pg/instant.ts";
 import type { ActivityRecord, Page, Scope } from "../contract.ts";
 import { activityArn } from "../arn.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
 
-const columns = `arn, name, encryption, extract(epoch from created_at)::float8 * 1000 as "createdAtMs"`;
+const columns = `arn, name, encryption, ${ms("created_at")} as "createdAtMs"`;
 
 const insert = statement(
   `insert into tuntas.activity (arn, name, encryption, created_at)

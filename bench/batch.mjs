@@ -43,6 +43,7 @@ const scoring = batch("scoring", {
   timeout: "10m",
   concurrency,
   priority: 0,
+  runsOn: "anywhere",
   owner: "bench",
   runbook: "bench",
 });

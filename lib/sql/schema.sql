@@ -202,6 +202,7 @@ create table tuntas.batch (
   runbook text not null,
   announce_kind text,
   announce_name text,
+  runs_on text,
   constraint batch_pkey PRIMARY KEY (name)
 );
 

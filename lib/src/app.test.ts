@@ -78,6 +78,7 @@ function declared() {
       timeout: "20s",
       concurrency: 1,
       priority: 0,
+      runsOn: "anywhere",
       owner: "team",
       runbook: "r.md",
     }),

@@ -3,7 +3,7 @@ import type { Payload } from "./access/contract.ts";
 import { pathsOf } from "./access/mask.ts";
 import type { AlarmDefinition } from "./alarm/contract.ts";
 import { batchErrors, type BatchDefinition } from "./batch/contract.ts";
-import { bindBatch } from "./batch/declaration.ts";
+import { bindBatch, runsIn } from "./batch/declaration.ts";
 import type { Duration } from "./core/duration.ts";
 import { toMs } from "./core/duration.ts";
 import { describeIssues, jsonSchemaOf, type Schema } from "./core/schema.ts";
@@ -295,12 +295,15 @@ async function beginStreams(parts: Parts, { streams }: Platform): Promise<void> 
   for (const stream of streamsOf(parts)) bindStream(stream, streams.append);
 }
 
-/** The batches are on record, and jobs of them can be started; answers what works on them. Their queues live here always. */
+/** The batches are on record, and jobs of them can be started; answers what works on them here. Their queues live here always. */
 async function beginBatches(parts: Parts, { batches, queues: { catalog } }: Platform): Promise<Pair[]> {
   const definitions = partsOf(parts, "batch");
   const pairs: Pair[] = [];
-  for (const batch of definitions)
-    pairs.push({ worker: batches.workerOf(batch), queue: await ensureQueue(catalog, batch.queue) });
+  const service = serviceName();
+  for (const batch of definitions) {
+    const queue = await ensureQueue(catalog, batch.queue);
+    if (runsIn(batch, service)) pairs.push({ worker: batches.workerOf(batch), queue });
+  }
   await batches.declare(definitions);
   for (const batch of definitions)
     bindBatch(batch, ({ name }, input, options) => batches.start(name, input, options));

@@ -6,7 +6,7 @@ import { outboxDestination } from "./outbox/destination.ts";
 import type { Database } from "./pg/database.ts";
 import type { QueueContext, Queues } from "./queue/client/index.ts";
 import { queueDestination } from "./queue/client/destination.ts";
-import { queueTarget } from "./queue/client/target.ts";
+import { queueTarget, withdrawFrom } from "./queue/client/target.ts";
 import { openSchedules } from "./schedule/client.ts";
 import { workflowDestination } from "./workflow/client/destination.ts";
 import type { Workflows } from "./workflow/client/index.ts";
@@ -22,7 +22,13 @@ interface JobParts {
 
 export function openJobs({ database, waker, context, queues, workflows, onError }: JobParts) {
   const ofQueues = queueTarget(context, queues.catalog);
-  const batchRoom = openBatches({ database, waker, queues: ofQueues, onError });
+  const batchRoom = openBatches({
+    database,
+    waker,
+    queues: ofQueues,
+    withdraw: withdrawFrom(queues.catalog),
+    onError,
+  });
   const scheduleRoom = openSchedules({
     database,
     destinations: new Map([

@@ -1,6 +1,6 @@
 // Batches with the real queue, the real worker and the database.
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { poison, rejected } from "../core/outcome.ts";
 import { app, start, type RunningApp } from "../index.ts";
@@ -58,6 +58,7 @@ function declare(handle: Handle = stage, more: Partial<BatchOptions<typeof input
     timeout: "20s",
     concurrency: 4,
     priority: 0,
+    runsOn: "anywhere",
     owner: "numbers-team",
     runbook: "runbooks/numbers.md",
     ...more,
@@ -83,6 +84,16 @@ const finalOf = async (name: string) =>
   )[0];
 const stagedOf = async (job: string) =>
   (await ask("select count(*)::int as rows from tuntas.staged where job = $1", [job]))[0]!.rows as number;
+
+/** What lies in the batch's queue and nobody has received. */
+const queuedOf = async (name: string) =>
+  (
+    await ask(
+      `select count(*)::int as n from tuntas.queue q join (select queue_id from tuntas.ready union all select queue_id from tuntas.delayed) w
+         on w.queue_id = q.id where q.name = $1`,
+      [`batch-${name}`],
+    )
+  )[0]!.n as number;
 
 /** A gate that handlers wait at, and how many have come to it. */
 function gate() {
@@ -313,8 +324,10 @@ test("B-10: a cancelled job stops its workers and promotes nothing, and its inpu
   );
   const { jobId } = await of.start({ parts: 10 });
   await expect.poll(at.came).toBe(4);
+  expect(await queuedOf(of.name)).toBeGreaterThan(0);
   const job = await kit.platform.batches.say("cancel", jobId, by);
   expect(job).toMatchObject({ state: "cancelled", partitions: { cancelled: 10 }, manifest: null });
+  expect(await queuedOf(of.name)).toBe(0);
   await expect.poll(() => stopped.length).toBe(4);
   await expect
     .poll(() => running.flatMap((each) => each.active()).every((each) => each.running === 0))
@@ -415,6 +428,19 @@ test("a job that is started in a transaction is there with its commit, and not w
   });
   await expect(rolledBack).rejects.toThrow("no");
   expect(await kit.platform.batches.jobs({ batch: of.name })).toEqual([]);
+});
+
+test("B-08: what is declared for a service is worked on in its processes only, wherever it is started", async () => {
+  const of = await begin(declare(stage, { runsOn: { service: "nightly" } }));
+  const { jobId } = await of.start({ parts: 2 });
+  expect((await kit.platform.batches.list()).find(({ name }) => name === of.name)).toMatchObject({
+    runsOn: "nightly",
+  });
+  expect(running.at(-1)!.active()).toEqual([]);
+  vi.stubEnv("TUNTAS_SERVICE", "nightly");
+  running.push(await start(app({ of }), { platform: await kit.another({}) }));
+  vi.unstubAllEnvs();
+  expect((await kit.platform.batches.settled(jobId)).state).toBe("completed");
 });
 
 test("B-08: of jobs that wait, the one with the highest priority is begun first, one at a time", async () => {

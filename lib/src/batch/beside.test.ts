@@ -43,6 +43,7 @@ function declare(more: Partial<BatchOptions<typeof input, { readonly key: string
     timeout: "20s",
     concurrency: 2,
     priority: 0,
+    runsOn: "anywhere",
     owner: "numbers-team",
     runbook: "runbooks/numbers.md",
     ...more,

@@ -9,6 +9,7 @@ import { isStorable } from "../core/text.ts";
 import { requestHash } from "../ledger/index.ts";
 import type { Sql, Tx } from "../pg/contract.ts";
 import { join } from "../pg/join.ts";
+import type { Withdraw } from "../queue/client/target.ts";
 import type { WorkerDefinition } from "../queue/declaration.ts";
 import {
   batchErrors,
@@ -20,13 +21,14 @@ import {
   type Started,
   type StartOptions,
 } from "./contract.ts";
-import { settingsOf } from "./declaration.ts";
+import { queueNameOf, settingsOf } from "./declaration.ts";
 import { batchDestination, batchTarget } from "./destination.ts";
 import { moveOn } from "./ending.ts";
 import { makeNews } from "./news.ts";
 import { makeRunningJobs } from "./running.ts";
 import { batchSignals } from "./signals.ts";
 import { after, isSettled, type Verb } from "./state.ts";
+import { beginningOf } from "./step.ts";
 import * as batches from "./store/batches.ts";
 import * as jobs from "./store/jobs.ts";
 import * as partitions from "./store/partitions.ts";
@@ -75,6 +77,7 @@ export interface BatchRoomOptions {
   readonly waker: Waker;
   /** Queues as a target, which takes the messages of steps in the transaction that they belong to. */
   readonly queues: JoiningTarget;
+  readonly withdraw: Withdraw;
   readonly onError: (cause: unknown) => void;
 }
 
@@ -90,7 +93,7 @@ function textOf(name: string, input: unknown): string {
   throw batchErrors.error("TUNTAS_BATCH_INPUT", `batch ${name}: expected JSON that text can hold`);
 }
 
-export function openBatches({ database, waker, queues, onError }: BatchRoomOptions): BatchRoom {
+export function openBatches({ database, waker, queues, withdraw, onError }: BatchRoomOptions): BatchRoom {
   const send = makeSend(queues);
   const turn = makeTurn(database, send);
   const running = makeRunningJobs();
@@ -155,6 +158,8 @@ export function openBatches({ database, waker, queues, onError }: BatchRoomOptio
       return send(tx, of.batch, [{ job: of.id, step: "plan", run }]);
     }
     await moveOn(tx, of, after(verb, of.state)!);
+    // They would end by themselves, once somebody receives them; until then they are the age and the depth of the queue.
+    if (verb !== "resume") await withdraw(tx, queueNameOf(of.batch), beginningOf(of.id));
     if (verb === "cancel") await partitions.cancelPartitions(tx, of.id);
   }
 

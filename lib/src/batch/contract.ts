@@ -80,6 +80,11 @@ export interface BatchOptions<S extends Schema, P extends Partition> {
   readonly concurrency: number;
   /** Of jobs that wait for their turn, the one with the highest number is begun first. */
   readonly priority: number;
+  /**
+   * Which processes work on it: all that run the application, or those of one service, whose `TUNTAS_SERVICE` it is. Jobs are
+   * started, shown and cancelled anywhere.
+   */
+  readonly runsOn: "anywhere" | { readonly service: string };
   readonly owner: string;
   /** What they read first: a path or an address. */
   readonly runbook: string;
@@ -186,6 +191,8 @@ export interface BatchReport {
   readonly attempts: number;
   readonly concurrency: number;
   readonly priority: number;
+  /** The service whose processes work on it; null for all that run the application. */
+  readonly runsOn: string | null;
   readonly owner: string;
   readonly runbook: string;
   /** How many jobs are in each state. */
@@ -204,7 +211,7 @@ export const batchErrors = catalogue({
   TUNTAS_BATCH_OPTIONS: {
     meaning: "The declaration of a batch leaves out what must be said, or says what cannot be.",
     remedy:
-      "Say what the message names: staging, validation, promotion, retry, timeout, concurrency, priority, owner and runbook have no defaults.",
+      "Say what the message names: staging, validation, promotion, retry, timeout, concurrency, priority, where it runs, owner and runbook have no defaults.",
   },
   TUNTAS_BATCH_REGISTERED: {
     meaning:

@@ -16,6 +16,7 @@ const whole: BatchOptions<any, any> = {
   timeout: "5m",
   concurrency: 4,
   priority: 0,
+  runsOn: "anywhere",
   owner: "billing-team",
   runbook: "runbooks/statements.md",
 };
@@ -37,6 +38,7 @@ test("B-08: what a batch leaves out is refused, all of it at once", () => {
     "timeout",
     "concurrency",
     "priority",
+    "runsOn",
     "owner",
     "runbook",
   ])

@@ -31,6 +31,7 @@ export interface BatchSettings {
   readonly attempts: number;
   readonly concurrency: number;
   readonly priority: number;
+  readonly runsOn: string | null;
   readonly retentionMs: number;
   readonly owner: string;
   readonly runbook: string;
@@ -67,6 +68,15 @@ function* wrongStaging(staging: AnyOptions["staging"] | undefined): Generator<Fi
   if (staging?.kept !== "current") yield wrongTime("staging.kept", staging?.kept, [0, 366 * dayMs]);
 }
 
+const wrongPlace = (runsOn: AnyOptions["runsOn"] | undefined): Finding =>
+  runsOn !== "anywhere" &&
+  !isText(runsOn?.service) &&
+  `runsOn: expected "anywhere" or { service: "its name" }, ${got(runsOn)}`;
+
+/** Whether processes of the service work on it. */
+export const runsIn = ({ options: { runsOn } }: BatchDefinition, service: string): boolean =>
+  runsOn === "anywhere" || runsOn.service === service;
+
 function* wrongPolicies({
   retry,
   timeout,
@@ -80,6 +90,7 @@ function* wrongPolicies({
   yield wrongTime("timeout", timeout, [100, 7 * dayMs]);
   yield wrongNumber("concurrency", concurrency, [1, 1000]);
   yield wrongNumber("priority", priority, [-1000, 1000]);
+  yield wrongPlace(options.runsOn);
   yield !isText(options.owner) && "owner: expected who acts when it fails";
   yield !isText(options.runbook) && "runbook: expected what they read first";
   if (options.retention !== undefined)
@@ -90,7 +101,8 @@ function* wrongPolicies({
     (!isText(announce?.kind) || !isText(announce?.name)) &&
     `announce: expected a queue, a workflow or { kind, name }, ${got(announce)}`
   );
-  const texts = [options.owner, options.runbook, announce?.kind, announce?.name];
+  const service = options.runsOn === "anywhere" ? undefined : options.runsOn?.service;
+  const texts = [options.owner, options.runbook, service, announce?.kind, announce?.name];
   yield (
     texts.some((each) => isText(each) && !isStorable(each)) && "expected text without NUL or lone surrogates"
   );
@@ -163,7 +175,7 @@ export function batch<S extends Schema, P extends Partition>(
 }
 
 export function settingsOf({ name, options }: BatchDefinition): BatchSettings {
-  const { staging, retry, concurrency, priority, owner, runbook, announce } = options;
+  const { staging, retry, concurrency, priority, runsOn, owner, runbook, announce } = options;
   return {
     name,
     staging: staging.table,
@@ -171,6 +183,7 @@ export function settingsOf({ name, options }: BatchDefinition): BatchSettings {
     attempts: retry.attempts,
     concurrency,
     priority,
+    runsOn: runsOn === "anywhere" ? null : runsOn.service,
     retentionMs: toMs(options.retention ?? "90d"),
     owner,
     runbook,

@@ -24,6 +24,7 @@ const numbers = (name) =>
     timeout: "20s",
     concurrency: 1,
     priority: 0,
+    runsOn: "anywhere",
     owner: "numbers-team",
     runbook: "r",
   });

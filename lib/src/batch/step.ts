@@ -22,6 +22,12 @@ export interface PromoteStep extends Counted {
 
 export type Step = PlanStep | PartitionStep | PromoteStep;
 
+/** A step as the body of its message: the job comes first, so that the messages of one are told by how they begin. */
+export const bodyOf = ({ job, ...rest }: Step): string => JSON.stringify({ job, ...rest });
+
+/** How the messages of a job begin. */
+export const beginningOf = (job: string): string => `${JSON.stringify({ job }).slice(0, -1)},`;
+
 const isStep = (value: unknown): value is Step => {
   const { job, step, run, number } = (value ?? {}) as Record<string, unknown>;
   return (

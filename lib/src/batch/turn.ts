@@ -8,7 +8,7 @@ import type { Sql, Tx } from "../pg/contract.ts";
 import { queueNameOf } from "./declaration.ts";
 import { moveOn } from "./ending.ts";
 import { batchSignals, type BatchSignal } from "./signals.ts";
-import type { Step } from "./step.ts";
+import { bodyOf, type Step } from "./step.ts";
 import * as batches from "./store/batches.ts";
 import * as jobs from "./store/jobs.ts";
 import * as partitions from "./store/partitions.ts";
@@ -31,7 +31,7 @@ export function makeSend(queues: JoiningTarget): Send {
           eventId: randomUUID(),
           key: null,
           type: null,
-          payload: JSON.stringify(step),
+          payload: bodyOf(step),
         })),
       );
   };

@@ -491,6 +491,7 @@ test("B-06 a batch's handler that writes to the final place is an error, and is 
       timeout: "20s",
       concurrency: 4,
       priority: 0,
+      runsOn: "anywhere",
       owner: "billing-team",
       runbook: "r",
     });

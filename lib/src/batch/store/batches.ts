@@ -8,11 +8,11 @@ import type { BatchSettings } from "../declaration.ts";
 
 const upsert = statement(
   `insert into tuntas.batch as b (name, staging, staging_kept, attempts, concurrency, priority, retention, owner, runbook,
-     announce_kind, announce_name)
-   values ($1, $2, ${interval("$3")}, $4, $5, $6, ${interval("$7")}, $8, $9, $10, $11)
+     announce_kind, announce_name, runs_on)
+   values ($1, $2, ${interval("$3")}, $4, $5, $6, ${interval("$7")}, $8, $9, $10, $11, $12)
    on conflict (name) do update set staging = excluded.staging, staging_kept = excluded.staging_kept, attempts = excluded.attempts,
      concurrency = excluded.concurrency, priority = excluded.priority, retention = excluded.retention, owner = excluded.owner,
-     runbook = excluded.runbook, announce_kind = excluded.announce_kind, announce_name = excluded.announce_name`,
+     runbook = excluded.runbook, announce_kind = excluded.announce_kind, announce_name = excluded.announce_name, runs_on = excluded.runs_on`,
 );
 
 export const keepBatch = (sql: Runner, of: BatchSettings) =>
@@ -28,13 +28,14 @@ export const keepBatch = (sql: Runner, of: BatchSettings) =>
     of.runbook,
     of.announceKind,
     of.announceName,
+    of.runsOn,
   ]);
 
 const counts = `coalesce((select json_object_agg(s.state, s.n) from (
     select j.state, count(*)::int as n from tuntas.batch_job j where j.batch = b.name group by j.state) s), '{}') as jobs`;
 
 const reports = statement(
-  `select b.name, b.staging, b.attempts, b.concurrency, b.priority, b.owner, b.runbook, ${counts}
+  `select b.name, b.staging, b.attempts, b.concurrency, b.priority, b.runs_on as "runsOn", b.owner, b.runbook, ${counts}
    from tuntas.batch b where $1::text is null or b.name = $1 order by b.name`,
 );
 

@@ -10,6 +10,7 @@ import { defaultScope, queueErrors } from "../contract.ts";
 import { checkTexts } from "../compose.ts";
 import type { Addressed } from "../store/send.ts";
 import { appendMessages, insertMessages } from "../store/send.ts";
+import { withdrawMessages } from "../store/queues.ts";
 import type { Catalog } from "./catalog.ts";
 import type { QueueContext } from "./context.ts";
 
@@ -40,6 +41,17 @@ async function store(tx: Tx, queue: QueueRecord, batch: readonly Announcement[])
     return { status, reference: items[index]!.message.messageId };
   });
 }
+
+/** Takes back, in the transaction, messages that nobody has received yet. */
+export type Withdraw = (tx: Tx, name: string, beginning: string) => Promise<void>;
+
+/** By how their bodies begin. A queue that is missing has none. */
+export const withdrawFrom =
+  (catalog: Pick<Catalog, "find">): Withdraw =>
+  async (tx, name, beginning) => {
+    const queue = await catalog.find(defaultScope, name);
+    if (queue) await withdrawMessages(tx, queue.id, beginning);
+  };
 
 /** A queue that is missing is no fault of the announcement: it waits until the queue is there. */
 export const queueTarget = (

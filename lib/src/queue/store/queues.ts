@@ -160,6 +160,24 @@ export async function purgeMessages(sql: Runner, id: number): Promise<number> {
   return rows[0]!.purged;
 }
 
+const withdraw = statement(
+  `with found as materialized (
+     select w.id from (select id from tuntas.ready where queue_id = $1 union all select id from tuntas.delayed where queue_id = $1) w
+     where exists (select from tuntas.message m where m.id = w.id and starts_with(m.body, $2))
+   ), gone as (
+     delete from tuntas.ready where queue_id = $1 and id = any(array(select id from found)) returning id
+   ), late as (
+     delete from tuntas.delayed where queue_id = $1 and id = any(array(select id from found)) returning id
+   ), ended as (select id from gone union all select id from late),
+   bodies as (delete from tuntas.message where id = any(array(select id from ended))),
+   failures as (delete from tuntas.failure where id = any(array(select id from ended)))
+   select count(*)::int as count from ended`,
+);
+
+/** Removes what lies in a standard queue and whose body begins so. What is in flight stays. */
+export const withdrawMessages = async (sql: Runner, id: number, beginning: string): Promise<number> =>
+  (await sql.run<{ count: number }>(withdraw, [id, beginning]))[0]!.count;
+
 const markPurged = statement(
   `update tuntas.queue set purged_at = tuntas.now() where id = $1 and coalesce(purged_at, '-infinity') < tuntas.now() - interval '60 seconds' returning id`,
 );

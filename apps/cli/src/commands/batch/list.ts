@@ -39,6 +39,7 @@ export const batchList: Command = {
           Object.entries(each.jobs)
             .map(([state, count]) => `${count} ${state}`)
             .join(", "),
+        "RUNS ON": (each) => each.runsOn ?? "anywhere",
         STAGING: (each) => each.staging,
         OWNER: (each) => each.owner,
         RUNBOOK: (each) => each.runbook,

@@ -1,6 +1,6 @@
-// What a worker costs while there is nothing to do: commits of all sessions (the server's own housekeeping among them),
-// bytes of write-ahead log, growth of the database, and processor. `node bench/idle.mjs [--settle 60] [--seconds 60]`;
-// DATABASE_URL, else an embedded server in a temporary folder.
+// What a worker costs while there is nothing to do: commits of all sessions, bytes of write-ahead log, growth of the
+// database, and processor. What the server counts for its own housekeeping is seen when the worker is gone.
+// `node bench/idle.mjs [--settle 120] [--seconds 120]`; DATABASE_URL, else an embedded server in a temporary folder.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import pg from "pg";
 import { withDatabase } from "./parts/server.mjs";
 
 const { values } = parseArgs({
-  options: { settle: { type: "string", default: "60" }, seconds: { type: "string", default: "60" } },
+  options: { settle: { type: "string", default: "120" }, seconds: { type: "string", default: "120" } },
 });
 const seconds = Number(values.seconds);
 
@@ -29,23 +29,25 @@ async function main(databaseUrl) {
   await once(worker, "message");
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  const read = async () => ({ ...(await client.query(look)).rows[0], ticks: ticksOf(worker.pid) });
-  await pause(Number(values.settle) * 1000);
-  const before = await read();
-  await pause(seconds * 1000);
-  const after = await read();
-  const each = (name) => (after[name] - before[name]) / seconds;
-  console.table([
-    {
+  const read = async () => (await client.query(look)).rows[0];
+  const measure = async (ticks) => {
+    const [before, ticksBefore] = [await read(), ticks()];
+    await pause(seconds * 1000);
+    const [after, ticksAfter] = [await read(), ticks()];
+    const each = (name) => (after[name] - before[name]) / seconds;
+    return {
       "commits/s": each("commits").toFixed(2),
       "log bytes/s": Math.round(each("wal")),
       "growth of the database, bytes": after.size - before.size,
-      "worker ms/s": (each("ticks") * 10).toFixed(1),
-    },
-  ]);
-  await client.end();
+      "worker ms/s": (((ticksAfter - ticksBefore) * 10) / seconds).toFixed(1),
+    };
+  };
+  await pause(Number(values.settle) * 1000);
+  const withWorker = await measure(() => ticksOf(worker.pid));
   worker.disconnect();
   await once(worker, "exit");
+  console.table({ "a worker": withWorker, "the server alone": await measure(() => 0) });
+  await client.end();
 }
 
 await withDatabase(main);

@@ -112,6 +112,10 @@ function reasonOf({ options }: AlarmDefinition, periods: readonly Period[], valu
   return `${known}${missing > 0 ? `, ${missing} without data` : ""}; last ${value ?? "unknown"}`;
 }
 
+/** In how long a further period of one of them can be judged. */
+const nextPeriodInMs = (definitions: readonly AlarmDefinition[], nowMs: number): number =>
+  Math.min(...definitions.map(periodMsOf).map((periodMs) => periodMs - ((nowMs - lateMs) % periodMs)));
+
 /** How long after the last change the answer can still become another one by the clock alone. */
 const settlesAfterMs = (definitions: readonly AlarmDefinition[]): number =>
   Math.max(...definitions.map((each) => (each.options.of[1] + periodsBefore + 2) * periodMsOf(each)));
@@ -120,7 +124,9 @@ export function makeEvaluator({ database, series, ownerOf, culpritOf }: Evaluato
   const judgedTo = new Map<string, number>();
   let definitions: readonly AlarmDefinition[] = shippedAlarms;
   let readAtMs = -Infinity;
+  let readFromMs = -Infinity;
   let changedAtMs = -Infinity;
+  let nextAtMs = -Infinity;
 
   /** The series of all these alarms, whose periods are equally long, in one reading. */
   async function readFor(definitions: readonly AlarmDefinition[], nowMs: number): Promise<Series[]> {
@@ -202,8 +208,10 @@ export function makeEvaluator({ database, series, ownerOf, culpritOf }: Evaluato
     }
   }
 
+  /** Whoever declares an alarm changes something. */
   async function refresh(nowMs: number): Promise<void> {
-    if (nowMs - readAtMs < definitionsFreshMs) return;
+    if (changedAtMs <= readFromMs || nowMs - readAtMs < definitionsFreshMs) return;
+    readFromMs = performance.now();
     definitions = await allDefinitions(database);
     readAtMs = nowMs;
   }
@@ -211,8 +219,10 @@ export function makeEvaluator({ database, series, ownerOf, culpritOf }: Evaluato
   return {
     async evaluate(changed) {
       if (changed) changedAtMs = performance.now();
+      else if (performance.now() < nextAtMs) return;
       if (performance.now() - changedAtMs > settlesAfterMs(definitions)) return;
       const nowMs = await series.nowMs();
+      nextAtMs = performance.now() + nextPeriodInMs(definitions, nowMs);
       await refresh(nowMs);
       const ended = definitions.filter((each) => judgedTo.get(each.name) !== endOf(windowOf(each, nowMs)));
       for (const periodMs of new Set(ended.map(periodMsOf)))

@@ -14,7 +14,7 @@ const register = statement(
 );
 
 const claim = statement(
-  `update tuntas.chore set due = tuntas.now() + make_interval(secs => $2) where name = $1 and due <= tuntas.now() returning name`,
+  `update tuntas.chore set due = tuntas.now() + make_interval(secs => $2) where name = $1 and due + make_interval(secs => $3) <= tuntas.now() returning name`,
 );
 
 export interface ChoreOptions {
@@ -34,9 +34,11 @@ export interface Chore {
 
 /** Done once a minute in one process of all, and every ten minutes while nothing changes. */
 export function makeChore({ database, name, isStill, work, onError }: ChoreOptions): Chore {
+  const rest = () => (isStill() ? restSeconds : 0);
   const clock = makeDueClock({
     async move() {
-      if ((await database.run(claim, [name, everySeconds])).length > 0) for (const each of work) await each();
+      if ((await database.run(claim, [name, everySeconds, rest()])).length > 0)
+        for (const each of work) await each();
       return null;
     },
     onError,
@@ -44,7 +46,7 @@ export function makeChore({ database, name, isStill, work, onError }: ChoreOptio
   return {
     agendum: {
       ask: inMs(`(select due + make_interval(secs => $given) from tuntas.chore where name = '${name}')`),
-      given: { type: "float8", read: () => (isStill() ? restSeconds : 0) },
+      given: { type: "float8", read: rest },
       hear: (answer) => answer !== null && clock.note(answer as number),
     },
     register: () => database.run(register, [name]),

@@ -1,5 +1,5 @@
 // What becomes due by the clock: delays and visibility timeouts that end. Whoever writes an instant notes it here and so
-// has it moved to the millisecond; a look at the database once in a while covers what a dead process had noted.
+// has it moved to the millisecond; what others noted, or a dead process, comes with the beat (agenda.ts).
 
 export interface DueClock {
   /** Something becomes due in this many ms. */
@@ -17,7 +17,7 @@ export interface DueOptions {
   readonly onError: (cause: unknown) => void;
 }
 
-const timerMaxMs = 60_000;
+const timerMaxMs = 2 ** 31 - 1;
 
 export function makeDueClock({ move, onError }: DueOptions): DueClock {
   let nextAt = Infinity;
@@ -28,7 +28,8 @@ export function makeDueClock({ move, onError }: DueOptions): DueClock {
   function arm(): void {
     clearTimeout(timer);
     if (closed || nextAt === Infinity) return;
-    timer = setTimeout(() => void sweep(), Math.min(Math.max(0, nextAt - performance.now()), timerMaxMs));
+    const inMs = Math.max(0, nextAt - performance.now());
+    timer = inMs > timerMaxMs ? setTimeout(arm, timerMaxMs) : setTimeout(() => void sweep(), inMs);
     timer.unref();
   }
 

@@ -112,11 +112,12 @@ export function startSampler(options: SamplerOptions): Sampler {
 
   async function look(changed: boolean): Promise<void> {
     if (!watch) return;
-    if (changed || watch.moving) {
+    const isNews = changed || watch.moving;
+    if (isNews) {
       if (!(await holdsDuty(database, samplingDuty, processId()))) return void (watch = undefined);
       await sample(watch);
     }
-    await onLooked(changed);
+    await onLooked(isNews);
   }
 
   async function tell(): Promise<void> {

@@ -33,10 +33,11 @@ export default {
   needs: "pg",
   durability: "synchronous_commit=on",
   variants: { default: {} },
+  start: (env) =>
+    spawn(process.execPath, [bin, "serve", "--json"], { env, stdio: ["ignore", "pipe", "inherit"] }),
   async setup(ctx) {
     const env = { ...process.env, NODE_ENV: "production", DATABASE_URL: ctx.url, TUNTAS_PORT: "0" };
-    const stdio = ["ignore", "pipe", "inherit"];
-    ctx.server = spawn(process.execPath, [bin, "serve", "--json"], { env, stdio });
+    ctx.server = this.start(env);
     const { url } = await listening(ctx.server);
     ctx.svc = { info: { url }, pid: ctx.server.pid };
   },

@@ -49,6 +49,24 @@ test("records are dropped by whole segments when their time is over, and what is
   await running.handled(90);
 });
 
+test("of sweeps at the same time one begins the next segment", async () => {
+  const of = declare({ partitions: 2, retention: "8h" });
+  await using running = await run(kit, of, { handle: () => undefined });
+  const client = await kit.platform.database.dedicatedClient();
+  for (const segments of [2, 3]) {
+    await of.append({ n: segments }, { key: "k" });
+    await client.query(
+      `update ${kit.schema}.stream_segment set began_at = began_at - interval '1 hour'
+       where stream_id = (select id from ${kit.schema}.stream where name = $1)`,
+      [of.name],
+    );
+    await Promise.all(upTo(4).map(() => kit.platform.streams.sweep()));
+    expect(await tablesOf(of)).toHaveLength(segments);
+  }
+  await client.end();
+  void running;
+});
+
 test("Y-13: nothing is dropped that a consumer has not read: it is kept, aloud, until it is read or the consumer is forgotten", async () => {
   const of = declare({ partitions: 1, retention: "8h" });
   const slow = declareConsumer(of, { name: "slow", handle: () => undefined });

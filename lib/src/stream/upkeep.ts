@@ -1,6 +1,7 @@
 // What any one process does for all streams: after a death, and once a minute. Segments are begun and dropped, what nobody
 // works on is freed.
 import type { Database } from "../pg/database.ts";
+import type { Runner } from "../pg/join.ts";
 import { streamSignals } from "./signals.ts";
 import { dropped, isRollDue } from "./state.ts";
 import { findStuck, freePartitions, freeStrays, freeStuck } from "./store/checkpoints.ts";
@@ -28,9 +29,17 @@ export function makeUpkeep({ database, ...telling }: Telling & { readonly databa
     }
   }
 
+  /** Looks again with the partitions held: of two sweeps at once one begins the segment. */
   async function rollIfDue({ id, retentionMs }: store.StreamRow): Promise<void> {
-    const last = await store.readLastSegment(database, id);
-    if (last && isRollDue(last.ageMs, last.records, retentionMs)) await store.roll(database, id);
+    const isDue = async (sql: Runner): Promise<boolean> => {
+      const last = await store.readLastSegment(sql, id);
+      return last !== undefined && isRollDue(last.ageMs, last.records, retentionMs);
+    };
+    if (!(await isDue(database))) return;
+    await database.transaction(async (tx) => {
+      await store.sequence(tx, id);
+      if (await isDue(tx)) await store.roll(tx, id);
+    });
   }
 
   /** Looks again with the partitions held, so that no consumer is put back meanwhile; answers how many went. */

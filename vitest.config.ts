@@ -44,6 +44,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^@tuntas\/aws$/, replacement: at("aws/src/index.ts") },
+      { find: /^@tuntas\/aws\/cdk$/, replacement: at("aws/src/cdk/index.ts") },
       { find: /^tuntas$/, replacement: at("lib/src/index.ts") },
       { find: /^tuntas\/(gateway|fastify|console)$/, replacement: at("apps/$1/src/index.ts") },
       { find: /^tuntas\/(.+)$/, replacement: at("lib/src/$1/index.ts") },

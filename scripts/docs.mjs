@@ -15,6 +15,7 @@ function* sources() {
   yield* below(join(root, "lib", "src"), "", (path) => path.split("/")[0]);
   for (const app of readdirSync(join(root, "apps")))
     yield* below(join(root, "apps", app, "src"), `apps/${app}/`, () => app);
+  yield* below(join(root, "aws", "src"), "../../aws/dist/", () => "aws");
 }
 
 function* below(folder, prefix, roomOf) {

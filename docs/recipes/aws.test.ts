@@ -1,4 +1,6 @@
-// The recipe for Amazon SQS runs as it stands: the built packages, by the AWS SDK, against the gateway on another database.
+// The recipes for AWS run as they stand: that for Amazon SQS with the built packages, by the AWS SDK, against the gateway on
+// another database; that for deploying as far as its template.
+import { App } from "aws-cdk-lib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPlatform } from "tuntas";
 import { startGateway } from "tuntas/gateway";
@@ -50,4 +52,25 @@ test("docs/recipes/aws-sqs.md: refused while there is no queue; made where asked
   } finally {
     await running.stop();
   }
+}, 120_000);
+
+test("docs/recipes/aws-deploy.md: its stack has what the page says, and the worker's role may not send", async () => {
+  const recipe = await kitchen.recipe("aws-deploy");
+  const cdk = new App({ analyticsReporting: false, outdir: kitchen.folder });
+  recipe.deploy(cdk, `sha256:${"0".repeat(64)}`);
+  const { Resources } = cdk.synth().getStackByName("Billing").template;
+  const of = (type: string) =>
+    Object.values<Record<string, any>>(Resources).filter(({ Type }) => Type === `AWS::${type}`);
+  expect(of("SQS::Queue").map(({ Properties }) => Properties.QueueName)).toEqual([
+    "invoices-dlq",
+    "invoices",
+    "nightly-undelivered",
+  ]);
+  expect(of("ECS::TaskDefinition")).toMatchObject([{ Properties: { Cpu: "512", Memory: "1024" } }]);
+  expect(of("ElasticLoadBalancingV2::LoadBalancer")).toEqual([]);
+  const [schedule] = of("Scheduler::Schedule");
+  expect(schedule!.Properties.Target.RetryPolicy.MaximumEventAgeInSeconds).toBe(7200);
+  const working = of("IAM::Policy").find(({ Properties }) => Properties.PolicyName.includes("TaskRole"));
+  expect(JSON.stringify(working)).toContain("sqs:ReceiveMessage");
+  expect(JSON.stringify(working)).not.toContain("sqs:SendMessage");
 }, 120_000);

@@ -21,7 +21,7 @@ import { ensureQueue } from "./queue/ensure.ts";
 import { sendDeclared } from "./queue/send.ts";
 import { startWorkers, type Pair, type Workers } from "./queue/worker/index.ts";
 import { scheduleErrors, type ScheduleDefinition } from "./schedule/contract.ts";
-import { sampleOf } from "./schedule/declaration.ts";
+import { firedOf, sampleOf } from "./schedule/declaration.ts";
 import { serviceErrors, type ServiceDefinition } from "./service/contract.ts";
 import { workflowErrors } from "./workflow/contract.ts";
 import { bindWorkflow, type WorkflowDefinition } from "./workflow/declaration.ts";
@@ -170,6 +170,8 @@ export interface StartOptions extends PlatformOptions {
   readonly workers?: boolean;
   /** Where the declared queues live: this database by default, Amazon SQS with `sqs()` of `@tuntas/aws`. */
   readonly queues?: QueueService;
+  /** The names of the declared schedules that this application fires; all by default, `[]` where EventBridge fires them. */
+  readonly schedules?: readonly string[];
   /** How long what runs may take to finish when the application stops; 25s by default, under the usual 30s kill. */
   readonly drain?: Duration;
 }
@@ -313,7 +315,7 @@ async function beginBatches(parts: Parts, { batches, queues: { catalog } }: Plat
 async function begin(
   definition: AppDefinition,
   platform: Platform,
-  { workers: withWorkers = true, queues: service }: StartOptions,
+  { workers: withWorkers = true, queues: service, schedules }: StartOptions,
 ): Promise<Working> {
   const { parts } = definition;
   const { queues, context, slots, log, processId, onLost } = platform;
@@ -324,7 +326,7 @@ async function begin(
     const unannounce = await announce(definition, platform);
     const serveWorkflows = await beginWorkflows(parts, platform, tracing);
     const batchPairs = await beginBatches(parts, platform);
-    await platform.schedules.declare(serviceName(), partsOf(parts, "schedule"));
+    await platform.schedules.declare(serviceName(), firedOf(partsOf(parts, "schedule"), schedules));
     await beginStreams(parts, platform);
     if (!withWorkers) return { workers: undefined, unwatch: unannounce, remotes };
     await serveWorkflows();

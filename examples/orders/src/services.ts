@@ -12,7 +12,7 @@ const rollout = {
 const healthCheck = {
   http: "/readyz",
   interval: "5s",
-  timeout: "5s",
+  timeout: "4s",
   retries: 3,
   startPeriod: "60s",
 } as const;

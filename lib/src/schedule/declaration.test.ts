@@ -3,7 +3,8 @@ import { z } from "zod";
 import { app } from "../app.ts";
 import { refusal } from "../core/refusal.fixture.ts";
 import { queue } from "../queue/declaration.ts";
-import { schedule } from "./index.ts";
+import { firedOf } from "./declaration.ts";
+import { longestPauseMs, schedule } from "./index.ts";
 import type { ScheduleOptions } from "./contract.ts";
 
 const work = queue("report-work", {
@@ -91,4 +92,23 @@ test("an application refuses two of one name, and a queue that it does not decla
     app({ strict, fit: schedule("fit", { ...whole, target: strict, input: { region: "eu" } }) }),
   ).toBeDefined();
   expect(refusal(() => app({ nightly }))).toMatch(/^TUNTAS_SCHEDULE_TARGET .*its queue report-work/);
+});
+
+test("D-32: an application may fire some of its schedules and leave the others to EventBridge; unknown names are refused", () => {
+  const [nightly, hourly] = [schedule("nightly", whole), schedule("hourly", whole)];
+  const names = (given?: readonly string[]) => firedOf([nightly, hourly], given).map(({ name }) => name);
+  expect(names()).toEqual(["nightly", "hourly"]);
+  expect(names(["hourly"])).toEqual(["hourly"]);
+  expect(names([])).toEqual([]);
+  expect(refusal(() => names(["weekly"]))).toMatch(/expected names of declared schedules, got "weekly"/);
+});
+
+test.each([
+  ["rate(5 minutes)", 300],
+  ["cron(0 2 * * ? *)", 86_400],
+  ["cron(0 9 ? * MON-FRI *)", 3 * 86_400],
+  ["cron(0 0 1 * ? *)", 31 * 86_400],
+  ["at(2040-01-01T00:00:00)", Infinity],
+])("the longest pause of %s is %d s", (when, seconds) => {
+  expect(longestPauseMs(schedule("nightly", { ...whole, when })) / 1000).toBe(seconds);
 });

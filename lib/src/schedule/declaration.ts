@@ -114,6 +114,34 @@ export function schedule(name: string, options: ScheduleOptions): ScheduleDefini
   return { kind: "schedule", name, options };
 }
 
+/** Those of the declared ones that an application fires by itself; all where it names none. Errors: TUNTAS_SCHEDULE_OPTIONS. */
+export function firedOf(
+  declared: readonly ScheduleDefinition[],
+  names: readonly string[] | undefined,
+): readonly ScheduleDefinition[] {
+  const unknown = names?.find((name) => !declared.some((each) => each.name === name));
+  if (unknown !== undefined)
+    throw scheduleErrors.error(
+      "TUNTAS_SCHEDULE_OPTIONS",
+      `start: schedules: expected names of declared schedules, got ${JSON.stringify(unknown)}`,
+    );
+  return names ? declared.filter(({ name }) => names.includes(name)) : declared;
+}
+
+/** The longest pause between two occurrences within four years, or between the first thousand of them. */
+export function longestPauseMs({ options: { when, timeZone } }: ScheduleDefinition): number {
+  const { next } = recurrence(parseExpression(when), zoneOf(timeZone), 0);
+  const until = 1461 * dayMs;
+  let longest = 0;
+  let last = next(0);
+  for (let count = 0; last !== undefined && last < until && count < 1000; count++) {
+    const following = next(last);
+    longest = Math.max(longest, (following ?? Infinity) - last);
+    last = following;
+  }
+  return last === undefined || longest === 0 ? Infinity : longest;
+}
+
 /** What the work gets, at some instant: to see whether its schema takes it. */
 export const sampleOf = ({ name, options }: ScheduleDefinition): OccurrenceInput =>
   inputOf({

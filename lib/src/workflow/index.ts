@@ -41,6 +41,7 @@ export { answerTask } from "./client/answer.ts";
 export type { TaskAnswer } from "./client/answer.ts";
 export type * from "./observe/contract.ts";
 export * from "./redrive/contract.ts";
+export { functionOf, isInvoke, parametersOf } from "./definition/functions.ts";
 export { readDefinition } from "./definition/load.ts";
 export { workflowSignals } from "./signals.ts";
 export { workflowStarter } from "./client/target.ts";

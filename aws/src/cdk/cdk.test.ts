@@ -43,9 +43,10 @@ test("D-32: orders and case activation become the templates that are kept", () =
 });
 
 test("what CloudFormation would refuse is refused when the stack is made", () => {
-  const cdk = trialApp(true);
-  new CfnQueue(new Stack(cdk, "Faulty"), "Queue", { visibilityTimeout: 99_999 });
-  expect(() => cdk.synth()).toThrow(/alidation/);
+  withCdk(true, (cdk) => {
+    new CfnQueue(new Stack(cdk, "Faulty"), "Queue", { visibilityTimeout: 99_999 });
+    expect(() => cdk.synth()).toThrow(/alidation/);
+  });
 });
 
 const hasLint = spawnSync("cfn-lint", ["--version"]).status === 0;

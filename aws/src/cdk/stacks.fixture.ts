@@ -22,29 +22,33 @@ export interface Resource {
   readonly Properties: Readonly<Record<string, any>>;
 }
 
-/** Where findings of CloudFormation's schemas are errors, if they are looked for at all. */
-export const trialApp = (validated: boolean): App =>
-  new App({
+/** A program of CDK that leaves nothing behind; findings of CloudFormation's schemas, where they are looked for, are errors. */
+export function withCdk<T>(validated: boolean, work: (cdk: App) => T): T {
+  const cdk = new App({
     analyticsReporting: false,
     builtinCloudFormationValidation: validated,
     context: { "@aws-cdk/core:validateAgainstDefaultRules": true },
   });
+  try {
+    return work(cdk);
+  } finally {
+    rmSync(cdk.outdir, { recursive: true, force: true });
+  }
+}
 
 /** What a stack holds. */
 type Making = (stack: Stack) => TuntasAppProps;
 
 /** Stacks with an application each; `validated` as `cdk synth` does it, which takes two seconds. */
-export function synthesise(makings: Readonly<Record<string, Making>>, validated = false): Template[] {
-  const cdk = trialApp(validated);
-  for (const [name, make] of Object.entries(makings)) {
-    const stack = new Stack(cdk, name);
-    new TuntasApp(stack, "App", make(stack));
-  }
-  const assembly = cdk.synth();
-  const templates = Object.keys(makings).map((name) => assembly.getStackByName(name).template as Template);
-  rmSync(assembly.directory, { recursive: true });
-  return templates;
-}
+export const synthesise = (makings: Readonly<Record<string, Making>>, validated = false): Template[] =>
+  withCdk(validated, (cdk) => {
+    for (const [name, make] of Object.entries(makings)) {
+      const stack = new Stack(cdk, name);
+      new TuntasApp(stack, "App", make(stack));
+    }
+    const assembly = cdk.synth();
+    return Object.keys(makings).map((name) => assembly.getStackByName(name).template as Template);
+  });
 
 const digest = `sha256:${"0".repeat(64)}`;
 

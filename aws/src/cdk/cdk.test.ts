@@ -11,7 +11,7 @@ import {
   casesProps,
   ordersProps,
   synthesise,
-  trialApp,
+  withCdk,
   type Resource,
   type Template,
 } from "./stacks.fixture.ts";
@@ -21,7 +21,7 @@ let cases: Template;
 
 beforeAll(() => {
   [orders, cases] = synthesise({ Orders: ordersProps, Cases: casesProps }, true) as [Template, Template];
-});
+}, 240_000);
 
 const golden = (name: string) => fileURLToPath(new URL(`golden/${name}.json`, import.meta.url));
 
@@ -51,15 +51,19 @@ test("what CloudFormation would refuse is refused when the stack is made", () =>
 
 const hasLint = spawnSync("cfn-lint", ["--version"]).status === 0;
 
-test.skipIf(!hasLint)("cfn-lint finds no error in them", () => {
-  const { status, stdout } = spawnSync("cfn-lint", [
-    "--ignore-checks=W",
-    "--",
-    golden("orders"),
-    golden("cases"),
-  ]);
-  expect({ status, found: String(stdout) }).toEqual({ status: 0, found: "" });
-});
+test.skipIf(!hasLint)(
+  "cfn-lint finds no error in them",
+  () => {
+    const { status, stdout } = spawnSync("cfn-lint", [
+      "--ignore-checks=W",
+      "--",
+      golden("orders"),
+      golden("cases"),
+    ]);
+    expect({ status, found: String(stdout) }).toEqual({ status: 0, found: "" });
+  },
+  240_000,
+);
 
 test("C-01 C-03 C-04: a service that sends may only send, one that works may only receive and end; no role is shared", () => {
   const [api, worker] = ["ordersapiTaskTaskRole", "ordersworkerTaskTaskRole"].map((each) =>

@@ -1731,6 +1731,19 @@ AS $function$
   $function$
 ;
 
+CREATE OR REPLACE FUNCTION tuntas.lock_groups(queues integer[], groups text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    perform tuntas.lock_group(o.queue_id, o.group_id) from (
+      select distinct u.queue_id, u.group_id from unnest(queues, groups) as u(queue_id, group_id)
+        join tuntas.queue q on q.id = u.queue_id where q.fifo and u.group_id is not null
+      order by u.queue_id, u.group_id) o;
+  end
+  $function$
+;
+
 CREATE OR REPLACE FUNCTION tuntas.message_of(claimed bigint)
  RETURNS SETOF tuntas.message
  LANGUAGE plpgsql
@@ -1749,15 +1762,24 @@ AS $function$
   declare
     r record;
     old tuntas.message;
-    touched text[] := '{}';
+    is_fifo boolean := (select fifo from tuntas.queue where id = source);
+    targets integer[];
+    groups text[];
   begin
     moved := 0;
     missing := 0;
     queues := '{}';
+    if is_fifo then
+      select array_agg(c.target), array_agg(c.group_id) into targets, groups from (
+        select coalesce(destination, x.source_queue_id) as target, x.group_id from tuntas.ready x
+        where x.queue_id = source and (only_ids is null or x.id = any(only_ids)) order by x.turn, x.id limit n) c;
+      perform tuntas.lock_groups(targets, groups);
+      perform 1 from tuntas.fifo_group g where g.queue_id = source and g.group_id = any(groups) order by g.group_id for update;
+    end if;
     for r in
       select c.turn, c.id, c.group_id, q.id as target
       from tuntas.ready c left join tuntas.queue q on q.id = coalesce(destination, c.source_queue_id)
-      where c.queue_id = source and (only_ids is null or c.id = any(only_ids))
+      where c.queue_id = source and (only_ids is null or c.id = any(only_ids)) and (not is_fifo or c.group_id = any(groups))
       order by c.turn, c.id limit n for update of c skip locked
     loop
       if r.target is null then
@@ -1771,10 +1793,9 @@ AS $function$
         r.group_id, old.message_id::text);
       moved := moved + 1;
       if not r.target = any(queues) then queues := queues || r.target; end if;
-      if r.group_id is not null and not r.group_id = any(touched) then touched := touched || r.group_id; end if;
     end loop;
-    if (select fifo from tuntas.queue where id = source) and touched <> '{}' then
-      perform tuntas.refresh_groups(source, touched);
+    if is_fifo and moved > 0 then
+      perform tuntas.refresh_groups(source, groups);
     end if;
   end
   $function$

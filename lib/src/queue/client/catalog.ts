@@ -6,7 +6,8 @@ import type { QueueCounts, QueueRecord, QueueSettings, Scope } from "../contract
 import { queueErrors } from "../contract.ts";
 import { queueSignals } from "../signals.ts";
 import { writeAudit, type AuditEntry } from "../store/audit.ts";
-import * as store from "../store/queues.ts";
+import { purgeMessages } from "../store/queues/purge.ts";
+import * as store from "../store/queues/index.ts";
 
 export interface Page {
   readonly prefix: string;
@@ -102,6 +103,8 @@ const change = (current: QueueRecord, settings: QueueSettings) => ({
   after: settings,
 });
 
+const totalOf = ({ ready, inFlight, delayed }: QueueCounts): number => ready + inFlight + delayed;
+
 export function makeCatalog(context: QueueContext): Catalog {
   const { database, announceChange, due } = context;
   const cache = makeCache();
@@ -183,23 +186,27 @@ export function makeCatalog(context: QueueContext): Catalog {
     pause: (queue, actor, reason = "") => setPaused(queue, true, { actor, reason }),
     resume: (queue, actor, reason = "") => setPaused(queue, false, { actor, reason }),
     async delete(queue, actor = overTheWire) {
+      const count = totalOf(await store.countMessages(database, queue.id));
+      await purgeMessages(database, queue);
       const deleted = await database.transaction(async (tx) => {
         const gone = await store.deleteQueue(tx, queue.id);
-        const count = await store.purgeMessages(tx, queue.id);
         if (gone) await audit(tx, queue, { actor, action: "queue.delete", details: { count } });
         return gone;
       });
+      await purgeMessages(database, queue); // what came since
       changed(queue.id);
       wakeQueues(context, [queue.id]); // who waits there waits for nothing
       return deleted;
     },
     async purge(queue, actor = overTheWire, reason = "") {
-      if (!(await store.markQueuePurged(database, queue.id))) return false;
       const count = await database.transaction(async (tx) => {
-        const purged = await store.purgeMessages(tx, queue.id);
-        await audit(tx, queue, { actor, action: "queue.purge", reason, details: { count: purged } });
-        return purged;
+        if (!(await store.markQueuePurged(tx, queue.id))) return undefined;
+        const found = totalOf(await store.countMessages(tx, queue.id));
+        await audit(tx, queue, { actor, action: "queue.purge", reason, details: { count: found } });
+        return found;
       });
+      if (count === undefined) return false;
+      await purgeMessages(database, queue);
       changed(queue.id);
       queueSignals.publish("queue.purged", { queueId: queue.id, count });
       return true;

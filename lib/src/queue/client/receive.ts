@@ -231,7 +231,7 @@ export function makeReceiver(context: QueueContext, catalog: Pick<Catalog, "find
       const items = messages.map((message) => ({ ...message, delayMs: 0 }));
       if (queue.fifo) {
         await settleFifo(database, async (tx) => {
-          await forgetAttempts(tx, messages);
+          await forgetAttempts(tx, queue.id, messages);
           return settleRetry(tx, items);
         });
       } else await settleRetry(database, items);

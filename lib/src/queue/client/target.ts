@@ -10,7 +10,7 @@ import { defaultScope, queueErrors } from "../contract.ts";
 import { checkTexts } from "../compose.ts";
 import type { Addressed } from "../store/send.ts";
 import { appendMessages, insertMessages } from "../store/send.ts";
-import { withdrawMessages } from "../store/queues.ts";
+import { withdrawMessages } from "../store/queues/index.ts";
 import type { Catalog } from "./catalog.ts";
 import type { QueueContext } from "./context.ts";
 

@@ -153,10 +153,17 @@ export interface Appended {
 export const toSent = ({ messageId, id, duplicate }: Appended): Sent | undefined =>
   messageId === null ? undefined : { status: duplicate ? "duplicate" : "created", messageId, id };
 
+// Two that send to the same groups in different orders would wait for each other, and one of them fail.
+const lockGroups = statement(`select tuntas.lock_groups($1::int[], $2::text[])`);
+
 /** Stores messages of FIFO queues in their order, in one transaction; undefined in the place of one whose queue is gone. */
 export function appendMessages(sql: Sql, items: readonly Addressed[]): Promise<(Sent | undefined)[]> {
   return sql.transaction(async (tx) => {
     const sent: (Sent | undefined)[] = [];
+    const queues = items.map(({ queueId }) => queueId);
+    const groups = items.map(({ message }) => nullable(message.groupId));
+    const areSeveral = groups.some((group, n) => group !== groups[0] || queues[n] !== queues[0]);
+    if (areSeveral) await tx.run(lockGroups, [queues, groups]);
     for (const item of items) {
       const rows = await tx.run<Appended>(append, appendValues(item));
       sent.push(toSent(rows[0]!));

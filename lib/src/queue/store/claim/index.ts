@@ -263,8 +263,8 @@ const forget = statement(
 );
 
 /** Forgets the attempts that got these messages: nobody saw what they got. */
-export const forgetAttempts = (sql: Pick<Sql, "run">, messages: readonly HeldMessage[]) =>
-  sql.run<Row>(forget, [messages[0]!.queueId, messages.map(({ fence }) => fence)]);
+export const forgetAttempts = (sql: Pick<Sql, "run">, queueId: number, messages: readonly HeldMessage[]) =>
+  sql.run<Row>(forget, [queueId, messages.map(({ fence }) => fence)]);
 
 const remember = statement(
   `insert into tuntas.fifo_receive_attempt (queue_id, attempt_id, fence, expires_at, messages, visible_at)

@@ -1,8 +1,8 @@
 // The rows of queues themselves: created, found, changed, deleted.
-import type { Sql, Tx } from "../../pg/contract.ts";
-import { statement } from "../../pg/database.ts";
-import { ms } from "../../pg/instant.ts";
-import type { QueueCounts, QueueRecord, QueueSettings, Scope } from "../contract.ts";
+import type { Sql, Tx } from "../../../pg/contract.ts";
+import { statement } from "../../../pg/database.ts";
+import { ms } from "../../../pg/instant.ts";
+import type { QueueCounts, QueueRecord, QueueSettings, Scope } from "../../contract.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
 
@@ -136,29 +136,6 @@ const pause = statement(
 
 /** Pauses the queue for its workers in the name of `actor`, or resumes it where `actor` is null. */
 export const pauseQueue = (sql: Runner, id: number, actor: string | null) => sql.run(pause, [id, actor]);
-
-const purge = statement(
-  `with gone as (
-     select id from tuntas.ready where queue_id = $1 union all
-     select id from tuntas.delayed where queue_id = $1 union all
-     select id from tuntas.held where queue_id = $1
-   ), bodies as (delete from tuntas.message where id = any(array(select id from gone))),
-   failures as (delete from tuntas.failure where id = any(array(select id from gone))),
-   a as (delete from tuntas.ready where queue_id = $1),
-   b as (delete from tuntas.delayed where queue_id = $1),
-   c as (delete from tuntas.in_flight where queue_id = $1),
-   g as (delete from tuntas.bundle where queue_id = $1),
-   d as (delete from tuntas.fifo_group where queue_id = $1),
-   e as (delete from tuntas.fifo_duplicate where queue_id = $1),
-   f as (delete from tuntas.fifo_receive_attempt where queue_id = $1)
-   select count(*)::int as purged from gone`,
-);
-
-/** Removes every message of the queue, whatever its state, and forgets what FIFO remembered. */
-export async function purgeMessages(sql: Runner, id: number): Promise<number> {
-  const rows = await sql.run<{ purged: number }>(purge, [id]);
-  return rows[0]!.purged;
-}
 
 const withdraw = statement(
   `with found as materialized (

@@ -1002,6 +1002,7 @@ create table tuntas.schedule (
   created_at timestamp with time zone default tuntas.now() not null,
   changed_at timestamp with time zone default tuntas.now() not null,
   label text default regexp_replace(name, '^.*/'::text, ''::text),
+  holidays text,
   constraint schedule_pkey PRIMARY KEY (name),
   constraint schedule_afterwards_check CHECK ((afterwards = ANY (ARRAY['keep'::text, 'remove'::text]))),
   constraint schedule_catch_up_check CHECK ((catch_up = ANY (ARRAY['skip'::text, 'latest'::text, 'all'::text]))),

@@ -124,10 +124,13 @@ function checkTarget(
   schedule: ScheduleDefinition,
   declared: readonly (QueueDefinition | WorkflowDefinition | BatchDefinition)[],
 ): void {
-  const { kind, name } = schedule.options.target;
-  if (kind !== "queue" && kind !== "workflow" && kind !== "batch") return;
+  const { target: wanted, deadLetter } = schedule.options;
   const refuse = (why: string) =>
     scheduleErrors.error("TUNTAS_SCHEDULE_TARGET", `app: schedule ${schedule.name}: ${why}`);
+  if (deadLetter && !declared.some((each) => each.kind === "queue" && each.name === deadLetter.name))
+    throw refuse(`expected its dead letters' queue ${deadLetter.name} among what the application declares`);
+  const { kind, name } = wanted;
+  if (kind !== "queue" && kind !== "workflow" && kind !== "batch") return;
   const target = declared.find((each) => each.kind === kind && each.name === name);
   if (!target) throw refuse(`expected its ${kind} ${name} among what the application declares`);
   const schema = target.kind === "queue" ? target.options.message : target.options.input;

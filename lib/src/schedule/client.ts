@@ -11,6 +11,7 @@ import { audit, rewrite, timingOf } from "./change.ts";
 import type { Act, Occurrence, ScheduleDefinition, ScheduleReport, Upcoming } from "./contract.ts";
 import { scheduleErrors } from "./contract.ts";
 import { settingsOf } from "./declaration.ts";
+import type { Closed } from "./holidays.ts";
 import type { ScheduleSettings } from "./settings.ts";
 import { leftOutBefore, windowStartOf } from "./state.ts";
 import * as store from "./store.ts";
@@ -164,13 +165,13 @@ export function openSchedules({
     },
     async next(name, count = 10) {
       const upcoming: Upcoming[] = [];
-      await acting(name, async ({ row, clockwork }) => {
+      await acting(name, async ({ row, clockwork, closedAt }) => {
         let at =
           row.nextDueMs === null
             ? undefined
             : clockwork.recurrence.next(Math.max(row.nextDueMs - 1, row.nowMs));
         for (; at !== undefined && upcoming.length < count; at = clockwork.recurrence.next(at))
-          upcoming.push({ dueMs: at, leftOut: leftOutBefore(clockwork, at) });
+          upcoming.push(upcomingOf(at, leftOutBefore(clockwork, at), closedAt(at)));
       });
       return upcoming;
     },
@@ -216,6 +217,13 @@ export function openSchedules({
     close: due.close,
   };
 }
+
+const upcomingOf = (dueMs: number, leftOut: readonly string[], closed: Closed | undefined): Upcoming => ({
+  dueMs,
+  leftOut,
+  holiday: closed?.date ?? null,
+  movedToMs: closed?.movedToMs ?? null,
+});
 
 const windowMissing = (name: string, why: string) =>
   scheduleErrors.error("TUNTAS_SCHEDULE_WINDOW", `schedule ${JSON.stringify(name)}: ${why}`);

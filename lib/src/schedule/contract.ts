@@ -12,6 +12,18 @@ export type Overlap = (typeof overlaps)[number];
 /** What becomes of occurrences that nobody was there for; those that are older than the duration are let go. */
 export type CatchUp = "skip" | { readonly latest: Duration } | { readonly all: Duration };
 
+export const weekdays = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"] as const;
+
+/** Days on which the work is not done. */
+export interface Holidays {
+  /** In the schedule's zone: `2026-12-25`. */
+  readonly dates: readonly string[];
+  /** Days of every week, such as `["SAT", "SUN"]`. */
+  readonly weekdays?: readonly (typeof weekdays)[number][];
+  /** What falls on one is skipped, on record, or begins at the same time of the next day that is none. */
+  readonly rule: "skip" | "move";
+}
+
 export interface ScheduleOptions {
   /** `cron(0 2 * * ? *)`, `rate(5 minutes)` or `at(2026-03-01T09:00:00)` as for EventBridge Scheduler, or crontab's five fields. */
   readonly when: string;
@@ -29,6 +41,13 @@ export interface ScheduleOptions {
   readonly input?: Readonly<Record<string, unknown>>;
   /** How long after it is due an occurrence must have succeeded; the alarm `schedule-overdue` tells where none has. */
   readonly succeedsWithin: Duration;
+  readonly holidays?: Holidays;
+  /** Work begins anywhere within this after it is due, so that not everything begins at the full hour; 1s to 1d. */
+  readonly flexible?: Duration;
+  /** How often work that cannot be begun is tried, the first time included, and for how long; 186 times within a day by default. */
+  readonly retry?: { readonly attempts: number; readonly within: Duration };
+  /** The declared queue that is told of work that could not be begun. */
+  readonly deadLetter?: TargetName;
   /** How long ended occurrences stay on record; 30d by default. */
   readonly retention?: Duration;
   readonly owner: string;
@@ -159,10 +178,14 @@ export interface Asker {
   readonly token: string | undefined;
 }
 
-/** An instant to come, and the local times before it that a change of the clocks leaves out. */
+/** An instant to come, the local times before it that a change of the clocks leaves out, and its holiday. */
 export interface Upcoming {
   readonly dueMs: number;
   readonly leftOut: readonly string[];
+  /** The holiday that it is on; null where it is on none. */
+  readonly holiday: string | null;
+  /** When it begins instead; null where it does not, or where it is on no holiday. */
+  readonly movedToMs: number | null;
 }
 
 export interface Act {

@@ -58,6 +58,15 @@ test.each<[Partial<Record<keyof ScheduleOptions, unknown>>, RegExp]>([
   [{ catchUp: { all: "1h" } }, /catchUp: all that are caught up come at once/],
   [{ catchUp: { all: "1h", latest: "1h" } }, /catchUp: expected "skip"/],
   [{ input: [] }, /input: expected an object/],
+  [{ flexible: "2h" }, /flexible: expected less than succeedsWithin/],
+  [{ flexible: "2d" }, /flexible: expected a duration from 1s to 1d/],
+  [{ retry: { attempts: 0, within: "1h" } }, /retry.attempts: expected a whole number from 1 to 1000, got 0/],
+  [{ retry: { attempts: 3 } }, /retry.within: expected a duration/],
+  [{ deadLetter: { kind: "workflow", name: "x" } }, /deadLetter: expected a queue/],
+  [{ holidays: { dates: ["2026-02-30"], rule: "skip" } }, /holidays.dates: expected dates/],
+  [{ holidays: { dates: [], weekdays: ["FUN"], rule: "skip" } }, /holidays.weekdays: expected some of/],
+  [{ holidays: { dates: [] } }, /holidays.rule: expected "skip" or "move"/],
+  [{ holidays: { dates: [], rule: "move" } }, /holidays.rule: .*choose overlap "queue" or "allow"/],
   [{ owner: "\ud800" }, /expected text without NUL/],
 ])("%j is refused", (wrong, message) => {
   expect(refusal(() => schedule("nightly", { ...whole, ...wrong } as ScheduleOptions))).toMatch(message);
@@ -92,6 +101,11 @@ test("an application refuses two of one name, and a queue that it does not decla
     app({ strict, fit: schedule("fit", { ...whole, target: strict, input: { region: "eu" } }) }),
   ).toBeDefined();
   expect(refusal(() => app({ nightly }))).toMatch(/^TUNTAS_SCHEDULE_TARGET .*its queue report-work/);
+  const lettered = schedule("lettered", { ...whole, deadLetter: strict });
+  expect(refusal(() => app({ work, lettered }))).toMatch(
+    /^TUNTAS_SCHEDULE_TARGET .*its dead letters' queue strict-work/,
+  );
+  expect(app({ work, strict, lettered })).toBeDefined();
 });
 
 test("D-32: an application may fire some of its schedules and leave the others to EventBridge; unknown names are refused", () => {

@@ -5,6 +5,7 @@ import { parseExpression, recurrence, zoneOf } from "../core/cron/index.ts";
 import { toMs, type Duration } from "../core/duration.ts";
 import { isTuntasError } from "../core/error.ts";
 import { isStorable } from "../core/text.ts";
+import { formatTimestamp, parseTimestamp } from "../core/timestamp.ts";
 import { defaultScope } from "../queue/contract.ts";
 import {
   type CatchUp,
@@ -14,6 +15,7 @@ import {
   type ScheduleDefinition,
   scheduleErrors,
   type ScheduleOptions,
+  weekdays,
 } from "./contract.ts";
 import { defaultGroup } from "./place.ts";
 import type { ScheduleSettings } from "./settings.ts";
@@ -68,6 +70,64 @@ function* wrongCatchUp({ catchUp, overlap }: ScheduleOptions): Generator<Finding
   );
 }
 
+const isDate = (text: unknown): boolean => {
+  if (typeof text !== "string" || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const ms = parseTimestamp(`${text}T00:00:00Z`);
+  return ms !== undefined && formatTimestamp(ms).startsWith(text);
+};
+
+function* wrongHolidays({ holidays, overlap }: ScheduleOptions): Generator<Finding> {
+  if (holidays === undefined) return;
+  const { dates, weekdays: closed = [], rule } = holidays ?? {};
+  yield (
+    !(Array.isArray(dates) && dates.every(isDate)) &&
+    `holidays.dates: expected dates such as "2026-12-25", ${got(dates)}`
+  );
+  yield (
+    !(
+      Array.isArray(closed) &&
+      closed.length < weekdays.length &&
+      closed.every((day) => weekdays.includes(day))
+    ) && `holidays.weekdays: expected some of ${weekdays.join(", ")}, not all, ${got(closed)}`
+  );
+  yield rule !== "skip" && rule !== "move" && `holidays.rule: expected "skip" or "move", ${got(rule)}`;
+  yield (
+    rule === "move" &&
+    overlap === "skip" &&
+    'holidays.rule: what is moved meets what is due by itself that day, and one would skip the other; choose overlap "queue" or "allow"'
+  );
+}
+
+/** What is said of work that does not begin at once. */
+function* wrongBeginning({
+  retry,
+  deadLetter,
+  flexible,
+  succeedsWithin,
+}: ScheduleOptions): Generator<Finding> {
+  if (retry !== undefined) {
+    const { attempts, within } = retry ?? {};
+    yield (
+      !(Number.isInteger(attempts) && attempts >= 1 && attempts <= 1000) &&
+      `retry.attempts: expected a whole number from 1 to 1000, ${got(attempts)}`
+    );
+    yield wrongTime("retry.within", within, [1000, 14 * dayMs]);
+  }
+  yield (
+    deadLetter !== undefined &&
+    (deadLetter?.kind !== "queue" || !isText(deadLetter.name)) &&
+    `deadLetter: expected a queue, ${got(deadLetter)}`
+  );
+  if (flexible === undefined) return;
+  const wrong = wrongTime("flexible", flexible, [1000, dayMs]);
+  yield wrong;
+  yield (
+    !wrong &&
+    wrongTime("flexible", succeedsWithin, [toMs(flexible), Infinity]) &&
+    "flexible: expected less than succeedsWithin, which counts from when the work is due"
+  );
+}
+
 function* findings(name: string, options: ScheduleOptions): Generator<Finding> {
   yield (
     !nameForm.test(name) &&
@@ -85,6 +145,8 @@ function* findings(name: string, options: ScheduleOptions): Generator<Finding> {
     `target: expected a queue, a workflow or { kind, name }, ${got(options.target)}`
   );
   yield wrongTime("succeedsWithin", options.succeedsWithin, [1000, 366 * dayMs]);
+  yield* wrongHolidays(options);
+  yield* wrongBeginning(options);
   if (options.retention !== undefined)
     yield wrongTime("retention", options.retention, [60_000, 3660 * dayMs]);
   yield !isText(options.owner) && "owner: expected who acts when it fails";
@@ -160,9 +222,6 @@ const undemanding = {
   group: defaultGroup,
   startsMs: null,
   endsMs: null,
-  flexibleMs: 0,
-  ...defaultRetry,
-  deadLetter: null,
   afterwards: "keep",
   isTemplate: false,
   extras: "{}",
@@ -172,6 +231,7 @@ const undemanding = {
 
 export function settingsOf({ name, options }: ScheduleDefinition): ScheduleSettings {
   const [catchUp, within] = catchUpOf(options.catchUp)!;
+  const { retry, holidays, deadLetter } = options;
   return {
     name,
     expression: options.when,
@@ -186,6 +246,11 @@ export function settingsOf({ name, options }: ScheduleDefinition): ScheduleSetti
     retentionMs: toMs(options.retention ?? "30d"),
     owner: options.owner,
     runbook: options.runbook,
+    flexibleMs: toMs(options.flexible ?? "0s"),
+    retriesMax: retry ? retry.attempts - 1 : defaultRetry.retriesMax,
+    retryWithinMs: retry ? toMs(retry.within) : defaultRetry.retryWithinMs,
+    deadLetter: deadLetter?.name ?? null,
+    holidays: holidays ? JSON.stringify(holidays) : null,
     ...undemanding,
   };
 }

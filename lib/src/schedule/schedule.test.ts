@@ -6,7 +6,9 @@ import { z } from "zod";
 import { app, start, task, workflow, type RunningApp } from "../index.ts";
 import { channelName } from "../engine/signals.ts";
 import { statement } from "../pg/database.ts";
+import { defaultScope } from "../queue/contract.ts";
 import { queue, worker } from "../queue/declaration.ts";
+import { gate } from "../queue/worker/worker.fixture.ts";
 import { rejected } from "../core/outcome.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
 import { outboxDestination } from "../outbox/destination.ts";
@@ -84,6 +86,73 @@ const stopAll = async () => {
   for (const { name } of await kit.platform.schedules.list()) await kit.platform.schedules.remove(name, by);
 };
 beforeEach(stopAll);
+
+test("S-03: on a holiday nothing begins, which is on record, and no success is missed; what is moved begins the next day", async () => {
+  const { work, working, got } = place();
+  const today = new Date(await nowMs()).toISOString().slice(0, 10);
+  const tomorrow = new Date((await nowMs()) + 24 * 60 * minute).toISOString().slice(0, 10);
+  const holidays = { dates: [today, tomorrow] };
+  const options = { ...shared, target: work, when: "rate(30 days)" };
+  await begin({
+    work,
+    working,
+    left: schedule("left", { ...options, holidays: { ...holidays, rule: "skip" } }),
+    moved: schedule("moved", { ...options, holidays: { ...holidays, rule: "move" } }),
+  });
+  await seen("left").toEqual(["skipped"]);
+  await seen("moved").toEqual(["waiting"]);
+  const [left] = await kit.platform.schedules.occurrences("left");
+  expect(left!.reason).toBe(`${new Date(left!.dueMs).toISOString().slice(0, 10)} is a holiday`);
+  await kit.advance(24 * 60 * minute);
+  expect(await kit.platform.schedules.find("left")).toMatchObject({ overdue: false });
+  expect(got).toEqual([]);
+  await kit.advance(24 * 60 * minute);
+  await seen("moved").toEqual(["succeeded"]);
+  expect(got.map((each) => each.schedule)).toEqual(["moved"]);
+  expect((await kit.platform.schedules.next("left", 1))[0]).toMatchObject({ holiday: null, movedToMs: null });
+});
+
+test("S-05: also where occurrences may overlap, a window that is still worked on is not run beside itself", async () => {
+  const at = gate();
+  const { work, working, got } = place(() => at.promise);
+  const beside = schedule("beside", { ...shared, target: work, when: "rate(1 day)" });
+  await begin({ work, working, beside });
+  await expect.poll(() => got.length).toBe(1);
+  await kit.platform.schedules.run("beside", by);
+  await seen("beside").toEqual(["started", "waiting"]);
+  const { dueMs } = (await kit.platform.schedules.occurrences("beside"))[0]!;
+  at.open();
+  await seen("beside").toEqual(["succeeded", "succeeded"]);
+  expect(got.map(({ scheduledAt }) => Date.parse(scheduledAt))).toEqual([dueMs, dueMs]);
+});
+
+test("work that a declared schedule cannot begin is given up by its policy, and its dead letter says why", async () => {
+  const { catalog, receiver } = kit.platform.queues;
+  await catalog.create(defaultScope, "letters", {});
+  await kit.platform.schedules.declare("a test", [
+    schedule("refused", {
+      ...shared,
+      when: "rate(1 day)",
+      target: { kind: "queue", name: "nowhere" },
+      retry: { attempts: 1, within: "1h" },
+      deadLetter: { kind: "queue", name: "letters" },
+    }),
+    schedule("spread", {
+      ...shared,
+      when: "rate(1 day)",
+      target: { kind: "queue", name: "letters" },
+      flexible: "30m",
+    }),
+  ]);
+  await seen("refused").toEqual(["failed"]);
+  const letters = await catalog.get(defaultScope, "letters");
+  const [letter] = await receiver.receive(letters, { countMax: 10, waitMs: 0, visibilitySeconds: 60 });
+  expect(letter!.attributes).toContain("MaximumRetryAttempts");
+  expect(JSON.parse(letter!.body)).toMatchObject({ schedule: "refused" });
+  await seen("spread").toEqual(["waiting"]);
+  await kit.advance(31 * minute);
+  await seen("spread").toEqual(["started"]);
+});
 
 test("S-01 S-10 S-20: a cron, a rate and a one-time schedule are due when the clock passes, with window and record", async () => {
   const { work, working, got } = place();

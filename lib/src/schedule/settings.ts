@@ -24,6 +24,8 @@ export interface ScheduleSettings extends RetryPolicy {
   readonly succeedsWithinMs: number | null;
   readonly retentionMs: number;
   readonly deadLetter: string | null;
+  /** JSON text. */
+  readonly holidays: string | null;
   readonly afterwards: "keep" | "remove";
   readonly owner: string | null;
   readonly runbook: string | null;
@@ -52,6 +54,7 @@ export function settingsOfArrangement({ place, target, extras, ...rest }: Arrang
     catchUpWithinMs: rest.retryWithinMs,
     succeedsWithinMs: null,
     retentionMs,
+    holidays: null,
     owner: null,
     runbook: null,
   };

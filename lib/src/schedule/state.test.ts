@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { zoneOf } from "../core/cron/index.ts";
 import { defaultRetry, occurrencesMax, onTimeMs } from "./contract.ts";
+import { closedBy } from "./holidays.ts";
 import {
   clockworkOf,
   decide,
@@ -26,6 +28,8 @@ const rules = (more: Partial<Rules> = {}): Rules => ({
   ...more,
 });
 
+const open = () => undefined;
+
 /** What is decided when somebody looks again at `until`, with nothing under way. */
 function lookAt(until: string, { from, ...more }: Partial<Rules> & { readonly from: string }) {
   const { instants, beyond } = dueInstants(minutely, at(from), at(until));
@@ -35,6 +39,7 @@ function lookAt(until: string, { from, ...more }: Partial<Rules> & { readonly fr
     windowStartMs: windowStartOf(minutely, instants[0]!),
     rules: rules(more),
     underway: { running: undefined, waiting: 0 },
+    closedAt: open,
     random: () => 0.5,
   });
   return { decisions, beyond };
@@ -93,6 +98,7 @@ test("S-06 S-18: with skip a job of two hours that is due every 30 minutes never
     windowStartMs: at("2025-06-01T00:00:00Z"),
     rules: rules({ overlap: "skip" }),
     underway: { running: at("2025-06-01T00:00:00Z"), waiting: 0 },
+    closedAt: open,
     random: () => 0.5,
   });
   expect(decided).toMatchObject([{ state: "skipped", reason: "the one of 2025-06-01T00:00:00Z still runs" }]);
@@ -126,6 +132,7 @@ test("S-13: the windows of consecutive occurrences tile the line, over changes o
             windowStartMs: coveredUntilMs,
             rules: rules({ catchUp }),
             underway: { running: undefined, waiting: 0 },
+            closedAt: open,
             random: () => 0.5,
           });
           expect(decisions[0]!.dueMs).toBe(nextDueMs);
@@ -215,6 +222,7 @@ test("within its flexible window an occurrence begins later, one that is late an
     windowStartMs: -1,
     rules: rules({ flexibleMs: 60_000 }),
     underway: { running: undefined, waiting: 0 },
+    closedAt: open,
   };
   expect(decide({ ...flexible, nowMs: 10, random: () => 0.5 })).toMatchObject([
     { state: "waiting", beginAtMs: 30_000 },
@@ -222,4 +230,40 @@ test("within its flexible window an occurrence begins later, one that is late an
   expect(decide({ ...flexible, nowMs: 10, random: () => 0 })).toMatchObject([
     { state: "started", beginAtMs: null },
   ]);
+});
+
+const holidays = { dates: ["2026-03-27"], weekdays: ["SAT", "SUN"] } as const;
+const utc = zoneOf("UTC");
+
+test("S-03: what falls on a holiday is skipped, or begins at its time of the next day that is none, and says so", () => {
+  const due = at("2026-03-27T02:00:00Z"); // a Friday
+  const look = (rule: "skip" | "move", nowMs: number, more: Partial<Rules> = {}) =>
+    decide({
+      due: [due],
+      nowMs,
+      windowStartMs: due - 24 * hourMs,
+      rules: rules(more),
+      underway: { running: undefined, waiting: 0 },
+      closedAt: closedBy({ ...holidays, rule }, utc),
+      random: () => 0,
+    });
+  expect(look("skip", due)).toMatchObject([{ state: "skipped", reason: "2026-03-27 is a holiday" }]);
+  const monday = at("2026-03-30T02:00:00Z");
+  const moved = { state: "waiting", beginAtMs: monday, reason: "moved from 2026-03-27, a holiday" };
+  expect(look("move", due)).toMatchObject([moved]);
+  expect(look("move", due + 2 * 24 * hourMs)).toMatchObject([moved]);
+  expect(look("move", monday)).toMatchObject([{ state: "started", beginAtMs: null, reason: null }]);
+  expect(look("move", monday + hourMs)).toMatchObject([{ state: "missed" }]);
+  expect(look("move", monday + hourMs, { catchUp: "latest" })).toMatchObject([{ state: "started" }]);
+});
+
+test("S-03: a holiday is the zone's, and what is moved over a change of the clocks keeps its local time", () => {
+  const berlin = closedBy({ ...holidays, rule: "move" }, zoneOf("Europe/Berlin"));
+  expect(berlin(at("2026-03-26T22:59:00Z"))).toBeUndefined();
+  // 09:00 before the clocks go forward on Sunday, and after.
+  expect(berlin(at("2026-03-27T08:00:00Z"))).toEqual({
+    date: "2026-03-27",
+    movedToMs: at("2026-03-30T07:00:00Z"),
+  });
+  expect(closedBy(undefined, utc)(0)).toBeUndefined();
 });

@@ -18,6 +18,7 @@ import {
   type Overlap,
   type RetryPolicy,
 } from "./contract.ts";
+import type { Closed, ClosedAt } from "./holidays.ts";
 
 /** When a schedule is due. */
 export interface Clockwork {
@@ -110,8 +111,20 @@ type Verdict = Pick<Decision, "state" | "reason">;
 /** `2026-11-30T02:00:00Z`. */
 export const iso = (ms: number): string => formatTimestamp(ms).replace(".000Z", "Z");
 
+interface Late {
+  readonly lateMs: number;
+  /** Whether it is the last of those that have become due. */
+  readonly isLast: boolean;
+}
+
+/** Undefined where it is on time, or the rule has it caught up. */
+function missed(rules: Rules, late: Late): Verdict | undefined {
+  const reason = late.lateMs > onTimeMs ? letGo(rules, late) : undefined;
+  return reason === undefined ? undefined : { state: "missed", reason };
+}
+
 /** Why a missed occurrence is let go; undefined where the rule has it caught up. */
-function letGo({ catchUp, catchUpWithinMs }: Rules, lateMs: number, isLast: boolean): string | undefined {
+function letGo({ catchUp, catchUpWithinMs }: Rules, { lateMs, isLast }: Late): string | undefined {
   const late = `nobody was there until ${Math.round(lateMs / 1000)} s later`;
   if (catchUp === "skip") return `${late}, and catchUp is "skip"`;
   if (lateMs > catchUpWithinMs) return `${late}, and it is caught up within ${catchUpWithinMs / 1000} s only`;
@@ -131,6 +144,12 @@ function beside({ overlap }: Rules, { running, waiting }: Underway): Verdict {
   return { state: "waiting", reason: null };
 }
 
+/** Undefined where it was moved to a time that has come. */
+function onHoliday({ date, movedToMs }: Closed, isMoved: boolean): Verdict | undefined {
+  if (movedToMs === undefined) return { state: "skipped", reason: `${date} is a holiday` };
+  return isMoved ? { state: "waiting", reason: `moved from ${date}, a holiday` } : undefined;
+}
+
 /** What becomes of the instants, in order; their windows tile the line from `windowStartMs` on. */
 export function decide(options: {
   readonly due: readonly number[];
@@ -138,20 +157,23 @@ export function decide(options: {
   readonly windowStartMs: number;
   readonly rules: Rules;
   readonly underway: Underway;
+  readonly closedAt: ClosedAt;
   readonly random: () => number;
 }): Decision[] {
-  const { due, nowMs, rules, random } = options;
+  const { due, nowMs, rules, closedAt, random } = options;
   let { windowStartMs, underway } = options;
   return due.map((dueMs, index) => {
-    const lateMs = nowMs - dueMs;
-    const reason = lateMs > onTimeMs ? letGo(rules, lateMs, index === due.length - 1) : undefined;
-    const verdict: Verdict = reason === undefined ? beside(rules, underway) : { state: "missed", reason };
+    const closed = closedAt(dueMs);
+    const firstMs = closed?.movedToMs ?? dueMs;
+    const isMoved = firstMs > nowMs;
+    const late = { lateMs: nowMs - firstMs, isLast: index === due.length - 1 };
+    const verdict = (closed && onHoliday(closed, isMoved)) ?? missed(rules, late) ?? beside(rules, underway);
     const decision = { dueMs, windowStartMs, beginAtMs: null, ...verdict };
     if (verdict.state === "started") underway = { ...underway, running: dueMs };
     if (verdict.state === "waiting") underway = { ...underway, waiting: underway.waiting + 1 };
     windowStartMs = dueMs;
-    const beginAtMs = dueMs + Math.floor(random() * rules.flexibleMs);
-    if (verdict.state !== "started" || beginAtMs <= nowMs) return decision;
+    const beginAtMs = firstMs + Math.floor(random() * rules.flexibleMs);
+    if ((verdict.state !== "started" && !isMoved) || beginAtMs <= nowMs) return decision;
     return { ...decision, state: "waiting", beginAtMs };
   });
 }

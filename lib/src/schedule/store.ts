@@ -47,6 +47,7 @@ const settings: readonly (readonly [column: string, setting: keyof ScheduleSetti
   ["retries_max", "retriesMax"],
   ["retry_within", "retryWithinMs", "interval"],
   ["dead_letter", "deadLetter"],
+  ["holidays", "holidays"],
   ["afterwards", "afterwards"],
   ["owner", "owner"],
   ["runbook", "runbook"],
@@ -171,6 +172,14 @@ const success = statement(
 /** A success was seen; the next is expected for the instant. */
 export const noteSuccess = (tx: Tx, name: string, nextDueMs: number | null) =>
   tx.run(success, [name, nextDueMs]);
+
+const expectLater = statement(
+  `update tuntas.schedule set expected_by = greatest(expected_by, ${at("$2")} + succeeds_within)
+   where name = $1 and expected_by >= tuntas.now()`,
+);
+
+/** No success is expected before the one of the instant, unless one is missing already. */
+export const expectSuccessOf = (tx: Tx, name: string, dueMs: number) => tx.run(expectLater, [name, dueMs]);
 
 const pause = statement(
   `update tuntas.schedule set paused_at = tuntas.now(), paused_by = $2, paused_reason = $3 where name = $1`,

@@ -5,7 +5,8 @@ import type { Fate } from "../engine/destination.ts";
 import { isTuntasError, type TuntasError } from "../core/error.ts";
 import type { Sql, Tx } from "../pg/contract.ts";
 import { audit } from "./change.ts";
-import type { Occurrence } from "./contract.ts";
+import type { Holidays, Occurrence } from "./contract.ts";
+import { closedBy, type ClosedAt } from "./holidays.ts";
 import { deadLetterOf, orderOf, type Pending } from "./order.ts";
 import { scheduleSignals, type ScheduleSignal } from "./signals.ts";
 import type { Clockwork, Decision } from "./state.ts";
@@ -25,6 +26,7 @@ export interface Held {
   readonly tx: Tx;
   readonly row: ScheduleRow;
   readonly clockwork: Clockwork;
+  readonly closedAt: ClosedAt;
   readonly tell: (name: ScheduleSignal, fields: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -44,7 +46,9 @@ export function makeTurns(database: Sql, destinations: Destinations) {
       const row = await store.lockSchedule(tx, name);
       if (!row) return undefined;
       const tell: Held["tell"] = (event, fields) => news.push({ name: event, fields });
-      return work({ tx, row, clockwork: clockworkOf(row), tell });
+      const clockwork = clockworkOf(row);
+      const holidays = row.holidays === null ? undefined : (JSON.parse(row.holidays) as Holidays);
+      return work({ tx, row, clockwork, closedAt: closedBy(holidays, clockwork.zone), tell });
     });
     for (const { name: event, fields } of news) scheduleSignals.publish(event, fields);
     return result;
@@ -121,7 +125,7 @@ export function makeTurns(database: Sql, destinations: Destinations) {
 
   /**
    * Begins what waits, as far as it may; of a paused schedule a person's run, and what was on its way before. One that
-   * waits for the clock goes ahead of nobody, unless they may overlap.
+   * waits for the clock goes ahead of nobody, unless they may overlap; of one window there is only one at a time even then.
    */
   async function beginWaiting(held: Held, open: readonly Open[]): Promise<Open[]> {
     const { overlap, pausedAtMs, nowMs } = held.row;
@@ -134,14 +138,15 @@ export function makeTurns(database: Sql, destinations: Destinations) {
         await store.queueUpOccurrences(held.tx, held.row.name);
         break;
       }
-      if (!isEarly) now[index] = { ...each, state: await begin(held, each) };
+      const isUnderWay = now.some(({ state, dueMs }) => state === "started" && dueMs === each.dueMs);
+      if (!isEarly && !isUnderWay) now[index] = { ...each, state: await begin(held, each) };
     }
     return now.filter(({ state }) => state !== "failed");
   }
 
   /** What has become due: its rows, its work, and the next instant. */
   async function fire(held: Held, open: readonly Open[]): Promise<void> {
-    const { tx, row, clockwork, tell } = held;
+    const { tx, row, clockwork, closedAt, tell } = held;
     const { name, nowMs, nextDueMs } = row;
     if (row.pausedAtMs !== null || nextDueMs === null || nextDueMs > nowMs) return;
     const { instants, beyond } = dueInstants(clockwork, nextDueMs, nowMs);
@@ -154,6 +159,7 @@ export function makeTurns(database: Sql, destinations: Destinations) {
         running: open.findLast(({ state }) => state === "started")?.dueMs,
         waiting: open.filter(({ state }) => state === "waiting").length,
       },
+      closedAt,
       random: Math.random,
     });
     const all = [...lost(row, beyond, instants[0]), ...decisions].map((each) => withLeftOut(clockwork, each));
@@ -166,7 +172,10 @@ export function makeTurns(database: Sql, destinations: Destinations) {
     const late = all.filter(({ dueMs }) => nowMs - dueMs > onTimeMs).length;
     if (late > 0) tell("schedule.late", { schedule: name, count: late });
     const last = all.at(-1)?.dueMs ?? nextDueMs;
-    await store.advanceSchedule(tx, name, last, clockwork.recurrence.next(Math.max(last, nowMs)) ?? null);
+    const next = clockwork.recurrence.next(Math.max(last, nowMs)) ?? null;
+    await store.advanceSchedule(tx, name, last, next);
+    const closed = closedAt(last);
+    if (closed) await store.expectSuccessOf(tx, name, Math.max(next ?? last, closed.movedToMs ?? last));
   }
 
   /** A schedule that is to go once nothing of it is due any more goes with the last work that was begun or given up. */

@@ -20,10 +20,14 @@ export const scheduleNext: Command = {
         DUE: ({ dueMs }) => instant(dueMs),
         "IN ITS ZONE": ({ dueMs }) => local(dueMs),
         "LEFT OUT BEFORE": ({ leftOut }) => leftOut.join(", "),
+        HOLIDAY: ({ holiday, movedToMs }) =>
+          holiday === null ? "" : movedToMs === null ? "skipped" : `moved to ${instant(movedToMs)}`,
       });
-      const document = upcoming.map(({ dueMs, leftOut }) => ({
+      const document = upcoming.map(({ dueMs, leftOut, holiday, movedToMs }) => ({
         due: new Date(dueMs).toISOString(),
         leftOut,
+        holiday,
+        movedTo: movedToMs === null ? null : new Date(movedToMs).toISOString(),
       }));
       return { document: { schedule: name, timeZone, upcoming: document }, text };
     }),

@@ -20,7 +20,7 @@ const order: Readonly<Record<string, (left: number | string, right: number | str
   GreaterThanEquals: (left, right) => left >= right,
 };
 
-type Kind = "String" | "Numeric" | "Timestamp" | "Boolean";
+export type Kind = "String" | "Numeric" | "Timestamp" | "Boolean";
 
 /** The comparable value of a kind, or undefined where the value is of another. */
 const comparable: Readonly<Record<Kind, (value: Json) => number | string | undefined>> = {
@@ -56,6 +56,14 @@ const typeTests: ReadonlyMap<string, (value: Json) => boolean> = new Map<string,
   ["IsTimestamp", (value) => typeof value === "string" && parseTimestamp(value) !== undefined],
 ]);
 
+/** What an operator's operand must be; undefined where there is no such operator. */
+export function operandOf(operator: string): Kind | "Path" | undefined {
+  if (operator === "IsPresent" || typeTests.has(operator)) return "Boolean";
+  if (comparisons.has(operator)) return /^(?:String|Numeric|Timestamp|Boolean)/.exec(operator)![0] as Kind;
+  const byPath = operator.endsWith("Path") && operator !== "StringMatchesPath";
+  return byPath && comparisons.has(operator.slice(0, -4)) ? "Path" : undefined;
+}
+
 export function compileRule(rule: JsonObject): Condition {
   if (rule.And) return every((rule.And as readonly JsonObject[]).map(compileRule));
   if (rule.Or) return some((rule.Or as readonly JsonObject[]).map(compileRule));
@@ -82,7 +90,7 @@ function compileTest(rule: JsonObject, variable: Reference): Condition {
     if (typeTest) return (scope) => typeTest(read(variable, scope)) === operand;
     const compare = comparisons.get(operator);
     if (compare) return (scope) => compare(read(variable, scope), operand);
-    const byPath = operator.endsWith("Path") ? comparisons.get(operator.slice(0, -4)) : undefined;
+    const byPath = operandOf(operator) === "Path" && comparisons.get(operator.slice(0, -4));
     if (byPath) return comparePaths(variable, compileReference(operand as string), byPath);
   }
   throw new Error(`A choice rule must have an operator: ${JSON.stringify(rule)}`);

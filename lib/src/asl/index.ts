@@ -6,6 +6,7 @@ export { isTooDeep, limitMeanings, limits, readJson } from "./limits.ts";
 export { exceedsTolerance } from "./map-run.ts";
 export { next } from "./next.ts";
 export { compileMachine, type Machine, processorOf } from "./parse.ts";
+export { memoryExceeded, timeExceeded } from "./query/bounds.ts";
 export { evaluateHere } from "./query/evaluator.ts";
 export { plainJson } from "./query/plain.ts";
 export { historyFullCause, specAt } from "./run.ts";

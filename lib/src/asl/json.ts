@@ -18,3 +18,26 @@ export function copyOf(value: Json): Json {
   for (const key of Object.keys(value)) setField(copy, key, copyOf((value as { [key: string]: Json })[key]!));
   return copy;
 }
+
+/** Texts, and the marks around them that matter; whatever else stands in JSON is passed over. */
+const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/gs;
+
+/** The first key that an object has twice, of which JSON.parse kept the last; undefined where there is none. Of valid JSON. */
+export function duplicateKey(text: string): string | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  let last = "";
+  for (const [found] of text.matchAll(token)) {
+    if (found === "{") open.push(new Set());
+    else if (found === "[") open.push(undefined);
+    else if (found === "}" || found === "]") open.pop();
+    else if (found === ":") {
+      const keys = open.at(-1);
+      if (keys?.has(last)) return unquoted(last);
+      keys?.add(last);
+    }
+    last = found;
+  }
+  return undefined;
+}
+
+const unquoted = (text: string): string => text.slice(1, -1);

@@ -12,6 +12,7 @@ export const limits = {
   /** How long an Express execution may last, whatever its TimeoutSeconds. */
   expressSeconds: 300,
   stateNameCharacters: 80,
+  labelCharacters: 40,
   variableNameCharacters: 80,
   /** Definition text. */
   definitionBytes: 1_048_576,
@@ -37,7 +38,8 @@ export const limitMeanings: Readonly<Record<keyof typeof limits, string>> = {
   expressSeconds:
     "How long an Express execution may last, whatever its TimeoutSeconds; then it is TIMED_OUT.",
   stateNameCharacters: "Characters of a state's name; a definition with a longer one is refused.",
-  variableNameCharacters: "Characters of a variable's name.",
+  labelCharacters: "Characters of a distributed Map's label; a longer one is refused.",
+  variableNameCharacters: "Characters of a variable's name; a longer one is refused.",
   definitionBytes: "Bytes of a definition's text; a longer one is refused.",
   batchInputBytes:
     "Bytes of the input of a child that works on a batch; a batch ends before it grows larger.",

@@ -131,13 +131,13 @@ const mentionsContext = (definition: JsonObject): boolean => {
   return text.includes("$$") || /\$states(?!\.(?:input|result|errorOutput)\b)/.test(text);
 };
 
+/** A state without a language of its own speaks the whole machine's, not that of the state that contains it. */
 function compileStates(definition: JsonObject, inherited: string, readsContext: boolean): Machine {
-  const language = (definition.QueryLanguage as string | undefined) ?? inherited;
   const states = Object.entries(definition.States as JsonObject);
   return {
     startAt: definition.StartAt as string,
     states: new Map(
-      states.map(([name, state]) => [name, compileState(name, state as JsonObject, language, readsContext)]),
+      states.map(([name, state]) => [name, compileState(name, state as JsonObject, inherited, readsContext)]),
     ),
     ...optional("timeoutSeconds", definition.TimeoutSeconds as number | undefined),
     readsContext,
@@ -181,9 +181,9 @@ export function compileState(
     ),
     ...typeFields(state, fields),
     branches: ((state.Branches as readonly JsonObject[] | undefined) ?? []).map((branch) =>
-      compileStates(branch, language, readsContext),
+      compileStates(branch, inherited, readsContext),
     ),
-    ...(state.Type === "Map" ? { map: compileMap(state, fields, language, readsContext) } : {}),
+    ...(state.Type === "Map" ? { map: compileMap(state, fields, inherited, readsContext) } : {}),
   };
 }
 
@@ -303,12 +303,12 @@ function compileChoice(rule: JsonObject, fields: Fields, index: number): ChoiceR
   };
 }
 
-function compileMap(state: JsonObject, fields: Fields, language: string, readsContext: boolean): MapSpec {
+function compileMap(state: JsonObject, fields: Fields, inherited: string, readsContext: boolean): MapSpec {
   const processor = (state.ItemProcessor ?? state.Iterator) as JsonObject;
   const config = (processor.ProcessorConfig as JsonObject | undefined) ?? {};
   const isPath = fields.language.name === "JSONPath";
   return {
-    processor: compileStates(processor, language, readsContext),
+    processor: compileStates(processor, inherited, readsContext),
     distributed: config.Mode === "DISTRIBUTED",
     executionType: (config.ExecutionType as ExecutionType | undefined) ?? "STANDARD",
     ...(isPath ? optional("items", pathField(state.ItemsPath)) : fields.template("items", "Items")),

@@ -5,6 +5,17 @@ import { isObject } from "./path/evaluate.ts";
 import { parseSegments, PathSyntaxError } from "./path/parse.ts";
 import { setField } from "./json.ts";
 
+/** Whether a path can name one place only: fields and indexes lead to it. */
+export function namesOneNode(path: string): boolean {
+  try {
+    const start = /^\$(?:\$|[\p{L}_][\p{L}\p{N}_]*)?/u.exec(path)![0].length;
+    return parseSegments(path, start).segments.every(({ kind }) => kind === "field" || kind === "index");
+  } catch (error) {
+    if (error instanceof PathSyntaxError) return false;
+    throw error;
+  }
+}
+
 export type ResultPath = (input: Json, result: Json) => Json;
 
 export function compileResultPath(value: Json | undefined): ResultPath {

@@ -156,11 +156,16 @@ const endings = {
   ABORTED: "ExecutionAborted",
 } as const;
 
+const timedOut: Failure = { error: "States.Timeout" };
+
 /** Ends the execution other than with an output; what was under way is stopped, the branches stay for a redrive. */
 export function endExecution(run: Run, status: "FAILED" | "TIMED_OUT" | "ABORTED", failure: Failure): void {
   const root = run.state.branches[0]!;
   for (const branch of run.state.branches) if (!branch.halted) halt(run, branch);
-  append({ run, branch: root }, endings[status], withoutEmpty(failure));
+  // The clock of an execution follows upon no event, and only its own event names the error.
+  const isTimedOut = status === "TIMED_OUT";
+  if (isTimedOut) root.lastEventId = 0;
+  append({ run, branch: root }, endings[status], isTimedOut ? timedOut : withoutEmpty(failure));
   finish(run, status);
   run.commands.push({ type: "end", status, ...withoutEmpty(failure) });
 }

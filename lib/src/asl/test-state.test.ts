@@ -83,11 +83,11 @@ it("takes a mocked result or a mocked error, not both", async () => {
 });
 
 it.each([
-  "arn:aws:states:::sqs:sendMessage.waitForTaskToken",
-  "arn:aws:states:::ecs:runTask.sync",
-  "arn:aws:states:us-east-1:000000000000:activity:work",
-])("%s needs a mock: nobody would answer", async (Resource) => {
-  const state = { Type: "Task", Resource, End: true };
+  ["arn:aws:states:::sqs:sendMessage.waitForTaskToken", { QueueUrl: "q", MessageBody: "m" }],
+  ["arn:aws:states:::ecs:runTask.sync", { TaskDefinition: "t" }],
+  ["arn:aws:states:us-east-1:000000000000:activity:work", {}],
+])("%s needs a mock: nobody would answer", async (Resource, Parameters) => {
+  const state = { Type: "Task", Resource, Parameters, End: true };
   await expect(ask(state)).rejects.toMatchObject({ code: "InvalidDefinition" });
   expect(await ask(state, { mock: { result: "{}" } })).toMatchObject({ status: "SUCCEEDED" });
 });

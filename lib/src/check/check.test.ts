@@ -531,7 +531,8 @@ test("P-09 a job that is not waited for, a token that nobody has and one that no
   expect(runTask(".sync", token)).toMatchObject(advice);
   expect(runTask(".sync", {})).toEqual([]);
   expect(runTask(".waitForTaskToken", token)).toEqual([]);
-  const last = { Type: "Task", Resource: "arn:aws:states:::ecs:runTask", End: true };
+  const Parameters = { TaskDefinition: "export" };
+  const last = { Type: "Task", Resource: "arn:aws:states:::ecs:runTask", Parameters, End: true };
   expect(findIn(machine({ First: last }))).toEqual([]);
 });
 

@@ -24,6 +24,11 @@ const one = (state: JsonObject, others: JsonObject = {}): JsonObject => ({
   StartAt: "S",
   States: { S: { End: true, ...state }, ...others },
 });
+/** The same within another state, where no name may be there twice. */
+const inner = (state: JsonObject, name = "I"): JsonObject => ({
+  StartAt: name,
+  States: { [name]: { End: true, ...state } },
+});
 const jsonata = (state: JsonObject): JsonObject => ({ QueryLanguage: "JSONata", ...state });
 
 /** A state that calls `ask` and waits for who answers the token. */
@@ -132,7 +137,7 @@ describe("data", () => {
   });
 
   const nothing = "{% $states.input.none %}";
-  const item = one({ Type: "Pass" });
+  const item = inner({ Type: "Pass" });
   test.each<[string, JsonObject]>([
     ["Output", { Type: "Pass", Output: { v: nothing } }],
     ["Assign", { Type: "Pass", Assign: { x: nothing } }],
@@ -159,7 +164,7 @@ describe("data", () => {
     ["[$states.input.items.n]", [[3, 9], [3], []]],
     ["$states.input.items.n[]", [[3, 9], [3], "FAILED States.QueryEvaluationError"]],
   ])("wf-04 one element is not an array: a Map over %s", async (expression, expected) => {
-    const map = { Type: "Map", Items: `{% ${expression} %}`, ItemProcessor: one({ Type: "Pass" }) };
+    const map = { Type: "Map", Items: `{% ${expression} %}`, ItemProcessor: inner({ Type: "Pass" }) };
     const inputs = [{ items: [{ n: 3 }, { n: 9 }] }, { items: [{ n: 3 }] }, { items: [] }];
     expect(await outcomes(one(jsonata(map)), inputs)).toEqual(expected);
   });
@@ -203,7 +208,10 @@ describe("data", () => {
     const empty = { Type: "Pass", InputPath: null };
     expect(await only(one(empty))).toEqual({});
     expect(await only(one({ Type: "Pass", OutputPath: null }))).toEqual({});
-    expect(await only(one({ Type: "Map", ItemProcessor: one(empty) }), undefined, [1, 2])).toEqual([{}, {}]);
+    expect(await only(one({ Type: "Map", ItemProcessor: inner(empty) }), undefined, [1, 2])).toEqual([
+      {},
+      {},
+    ]);
     expect(await only(one(call("work", { ResultPath: null })), "work")).toEqual({ a: 1 });
     expect(await only(caught({ ResultPath: "$.error" }), "fail")).toEqual({ a: 1, error });
     expect(await only(caught({}), "fail")).toEqual(error);
@@ -370,7 +378,7 @@ describe("branches and items", () => {
     const definition = one(
       {
         Type: "Parallel",
-        Branches: [one(callback()), one(call("reject"))],
+        Branches: [inner(callback()), inner(call("reject"), "J")],
         Catch: [{ ErrorEquals: ["Rejected"], Next: "R" }],
       },
       { R: pass("R") },
@@ -400,7 +408,7 @@ describe("branches and items", () => {
       return n;
     };
     const definition = one(
-      { Type: "Map", ItemProcessor: one(call("work")), Catch: [{ ErrorEquals: ["Boom"], Next: "R" }] },
+      { Type: "Map", ItemProcessor: inner(call("work")), Catch: [{ ErrorEquals: ["Boom"], Next: "R" }] },
       { R: pass("R") },
     );
     await serving({ definition, tasks: { work } }, async (begin) => {
@@ -422,7 +430,7 @@ describe("branches and items", () => {
       atOnce--;
       return ms;
     };
-    const definition = one({ Type: "Map", MaxConcurrency: 2, ItemProcessor: one(call("work")) });
+    const definition = one({ Type: "Map", MaxConcurrency: 2, ItemProcessor: inner(call("work")) });
     const inputs = [[300, 200, 100], []];
     expect(await outcomes(definition, inputs, { work })).toEqual(inputs);
     expect(most).toBe(2);
@@ -434,7 +442,7 @@ describe("branches and items", () => {
       slow: async () => (await second.promise, "slow"),
       fast: () => (second.resolve(), "fast"),
     };
-    const definition = one({ Type: "Parallel", Branches: [one(call("slow")), one(call("fast"))] });
+    const definition = one({ Type: "Parallel", Branches: [inner(call("slow")), inner(call("fast"), "J")] });
     expect(await outcomes(definition, [{}], tasks)).toEqual([["slow", "fast"]]);
   });
 });
@@ -459,7 +467,7 @@ test("wf-14 a redrive runs only what failed, on its own revision, with its retri
     StartAt: "A",
     States: {
       A: call("A", { Next: "P" }),
-      P: { Type: "Parallel", Branches: [one(call("P1")), one(call("P2", { Retry }))], Next: last },
+      P: { Type: "Parallel", Branches: [inner(call("P1")), inner(call("P2", { Retry }), "J")], Next: last },
       [last]: call("B", { End: true }),
     },
   });
@@ -501,7 +509,7 @@ describe("batch", () => {
       Type: "Map",
       ItemProcessor: {
         ProcessorConfig: { Mode: "DISTRIBUTED", ExecutionType: "STANDARD" },
-        ...one(call("work")),
+        ...inner(call("work")),
       },
       ...more,
     });

@@ -332,7 +332,12 @@ describe("tokens", () => {
 test("P-36 declarations refuse what cannot work, a Retry of what is not idempotent too", () => {
   const definition = chain(["one"]);
   const one = () => randomUUID();
-  expect(() => workflow("w", { definition, tasks: { two: one } })).toThrow("no state calls the task two");
+  expect(() => workflow("w", { definition, tasks: { two: one } })).toThrow(
+    "state one: expected an ARN or the name of a task (two), got one",
+  );
+  expect(() => workflow("w", { definition, tasks: { one, two: one } })).toThrow(
+    "no state calls the task two",
+  );
   expect(() => workflow("a b", { definition, tasks: { one } })).toThrow("80 letters");
   const retried = chain(["one"], { Retry: [{ ErrorEquals: ["States.ALL"] }] });
   expect(() => workflow("w", { definition: retried, tasks: { one } })).toThrow(

@@ -51,6 +51,59 @@ test("METADATA_ONLY leaves out what flowed through and how it is defined", async
   expect([sync.input, sync.output, sync.status]).toEqual([undefined, undefined, "SUCCEEDED"]);
 });
 
+test("a history without data still says what a task was asked", async () => {
+  const Resource = "arn:aws:states:::sqs:sendMessage";
+  const Parameters = { QueueUrl: "http://localhost/000000000000/none", MessageBody: "m" };
+  const { stateMachineArn } = await create({ Type: "Task", Resource, Parameters });
+  const { executionArn } = await call("StartExecution", { stateMachineArn });
+  await hasEnded(executionArn);
+  const { events } = await call("GetExecutionHistory", { executionArn, includeExecutionData: false });
+  const [started, entered, scheduled] = events;
+  expect(scheduled.taskScheduledEventDetails.parameters).toBe(JSON.stringify(Parameters));
+  expect(entered.stateEnteredEventDetails).toEqual({ name: "S" });
+  expect(started.executionStartedEventDetails).toEqual({ roleArn });
+});
+
+test("an execution whose time is over says why in its last event alone, which follows upon none", async () => {
+  const States = { S: { Type: "Wait", Seconds: 3600, End: true } };
+  const definition = JSON.stringify({ StartAt: "S", TimeoutSeconds: 1, States });
+  const { stateMachineArn } = await call("CreateStateMachine", { name: "timed", definition, roleArn });
+  const { executionArn } = await call("StartExecution", { stateMachineArn });
+  await hasEnded(executionArn);
+  const execution = await call("DescribeExecution", { executionArn });
+  expect([execution.status, execution.error, execution.cause]).toEqual(["TIMED_OUT", undefined, undefined]);
+  const { events } = await call("GetExecutionHistory", { executionArn, reverseOrder: true, maxResults: 1 });
+  expect(events).toMatchObject([
+    {
+      type: "ExecutionTimedOut",
+      id: 3,
+      previousEventId: 0,
+      executionTimedOutEventDetails: { error: "States.Timeout" },
+    },
+  ]);
+});
+
+test("what is asked of diagnostics and of lists is within its bounds", async () => {
+  const definition = JSON.stringify({ StartAt: "S", States: { S: { Type: "Pass", Next: "T", Output: 1 } } });
+  const validate = "ValidateStateMachineDefinition";
+  expect(await call(validate, { definition, maxResults: 1 })).toMatchObject({
+    result: "FAIL",
+    truncated: true,
+    diagnostics: [{ code: "SCHEMA_VALIDATION_FAILED", location: "/States/S" }],
+  });
+  expect((await call(validate, { definition, maxResults: 0 })).diagnostics).toHaveLength(3);
+  for (const [member, value] of [
+    ["maxResults", 101],
+    ["maxResults", -1],
+    ["severity", "FATAL"],
+    ["type", "FAST"],
+  ] as const)
+    expect(await refused(validate, { definition, [member]: value })).toContain(`at '${member}' failed`);
+  const { stateMachineArn } = await create({ Type: "Pass" });
+  const mapRunArn = "arn:aws:states:us-east-1:000000000000:mapRun:m/l:r";
+  expect(await refused("ListExecutions", { stateMachineArn, mapRunArn })).toContain("not both");
+});
+
 test("errors and causes have a longest length", async () => {
   const { stateMachineArn } = await create({ Type: "Wait", Seconds: 3600 });
   const { executionArn } = await call("StartExecution", { stateMachineArn });

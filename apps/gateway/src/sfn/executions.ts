@@ -195,6 +195,8 @@ async function executionsOf(
 ): Promise<ExecutionRecord[]> {
   const { stateMachineArn, mapRunArn } = input;
   const redriven = checkRedriven(input);
+  if (mapRunArn !== undefined && stateMachineArn !== undefined)
+    throw sfnError("ValidationException", "Either a stateMachineArn or a mapRunArn may be given, not both");
   if (mapRunArn !== undefined) {
     if (!(await workflows.executions.mapRun(checkArn(mapRunArn, "mapRunArn", "mapRun"))))
       throw sfnError("ResourceNotFound", `Map Run Does Not Exist: '${mapRunArn}'`);
@@ -248,9 +250,9 @@ export async function redriveExecution(rooms: Rooms, _call: Call, input: Input<"
   return { redriveDate: seconds(await redriven(rooms, execution, clientToken)) };
 }
 
-/** Without execution data, what flowed through the states is left out. */
+/** Without execution data, what flowed in and out is left out; what a task was asked stays, as on AWS. */
 function withoutData(event: Record<string, unknown>): Record<string, unknown> {
-  const hidden = new Set(["input", "output", "inputDetails", "outputDetails", "parameters"]);
+  const hidden = new Set(["input", "output", "inputDetails", "outputDetails"]);
   const strip = (details: object) =>
     Object.fromEntries(Object.entries(details).filter(([name]) => !hidden.has(name)));
   return Object.fromEntries(

@@ -37,7 +37,7 @@ export async function findMachine(
   return machine;
 }
 
-function checkType(type = "STANDARD"): "STANDARD" | "EXPRESS" {
+export function checkType(type = "STANDARD"): "STANDARD" | "EXPRESS" {
   if (type === "STANDARD" || type === "EXPRESS") return type;
   throw constraint(type, "type", "Member must satisfy enum value set: [STANDARD, EXPRESS]");
 }

@@ -2,9 +2,8 @@
 // from one that cannot, so that an engine can run the former in a process of its own and end it.
 import jsonata from "jsonata";
 import type { Evaluation, Evaluator } from "../contract.ts";
-import { hashHex, isHashAlgorithm } from "../hash.ts";
-import { readJson } from "../limits.ts";
-import { javaRandom, randomFrom } from "../random.ts";
+import { bounded, measureEach, nestingMax } from "./bounds.ts";
+import { momentOf, register } from "./functions.ts";
 
 type Expression = ReturnType<typeof jsonata>;
 
@@ -16,18 +15,19 @@ function parsed(expression: string): Expression {
   const known = cache.get(expression);
   if (known) return known;
   if (cache.size >= cacheMax) cache.clear();
-  const fresh = jsonata(expression);
+  const fresh = jsonata(expression, { stack: nestingMax });
+  register(fresh);
+  if (!isBoundedNode(fresh.ast(), false)) measureEach(fresh);
   cache.set(expression, fresh);
   return fresh;
 }
 
-/** Why the expression cannot be parsed, or undefined. */
-export function syntaxErrorOf(expression: string): string | undefined {
+/** What the expression is made of, or why it cannot be parsed. */
+export function syntaxOf(expression: string): { readonly ast?: unknown; readonly fault?: string } {
   try {
-    parsed(expression);
-    return undefined;
+    return { ast: parsed(expression).ast() };
   } catch (error) {
-    return (error as Error).message;
+    return { fault: (error as Error).message };
   }
 }
 
@@ -75,63 +75,13 @@ function isBoundedPart(part: string, inner: unknown, inLoop: boolean): boolean {
 }
 
 /** Evaluates in this thread, however long it takes. */
-export const evaluateHere: Evaluator = ({ expression, bindings, nowMs, seed }: Evaluation) =>
-  parsed(expression).evaluate(undefined, { ...additions(nowMs, seed), ...bindings });
-
-const fail = (name: string, message: string): never => {
-  throw Object.assign(new Error(`Invalid argument to $${name}: ${message}`), { code: "States.JSONata" });
+export const evaluateHere: Evaluator = async ({ expression, bindings, nowMs, seed }: Evaluation) => {
+  try {
+    return (await parsed(expression).evaluate(undefined, {
+      ...momentOf(nowMs, seed),
+      ...bindings,
+    })) as unknown;
+  } catch (thrown) {
+    throw bounded(thrown);
+  }
 };
-
-const inZone = jsonata("$fromMillis($ms, $picture, $zone)");
-
-/** The functions that Step Functions adds, and those that must not read this machine's clock or chance. */
-function additions(nowMs: number, seed: string): Record<string, unknown> {
-  const random = randomFrom(seed);
-  return {
-    eval: undefined,
-    now: (picture?: string, zone?: string) => inZone.evaluate(undefined, { ms: nowMs, picture, zone }),
-    millis: () => nowMs,
-    random: (from?: number) => (from === undefined ? random.next() : javaRandom(from)),
-    uuid: () => random.uuid(),
-    partition,
-    range,
-    hash,
-    parse,
-  };
-}
-
-function partition(items: unknown, size: unknown): unknown {
-  if (items === undefined || size === undefined) return undefined;
-  if (!Array.isArray(items)) return fail("partition", "the first must be an array");
-  if (typeof size !== "number" || Math.trunc(size) < 1)
-    return fail("partition", "the chunk size must be a positive number");
-  const step = Math.trunc(size);
-  const chunks: unknown[][] = [];
-  for (let i = 0; i < items.length; i += step) chunks.push(items.slice(i, i + step) as unknown[]);
-  return chunks;
-}
-
-const rangeMax = 1_000_000;
-
-function range(from: unknown, to: unknown, step: unknown): unknown {
-  if ([from, to, step].some((each) => typeof each !== "number"))
-    return fail("range", "three numbers are expected");
-  const [first, last, by] = [from as number, to as number, step as number];
-  if (by === 0) return fail("range", "the step must not be zero");
-  const count = Math.max(0, Math.floor((last - first) / by) + 1);
-  if (count > rangeMax) return fail("range", `at most ${rangeMax} elements are made`);
-  return Array.from({ length: count }, (_each, i) => first + i * by);
-}
-
-function hash(data: unknown, algorithm: unknown): unknown {
-  if (data === undefined) return undefined;
-  if (!isHashAlgorithm(algorithm))
-    return fail("hash", "the algorithm must be MD5, SHA-1, SHA-256, SHA-384 or SHA-512");
-  return hashHex(typeof data === "string" ? data : JSON.stringify(data), algorithm);
-}
-
-function parse(text: unknown): unknown {
-  if (text === undefined) return undefined;
-  if (typeof text !== "string") return fail("parse", "a string is expected");
-  return text.trim() === "" ? null : readJson(text);
-}

@@ -103,7 +103,7 @@ function* evaluate({ expression, location, bounded }: Expression, scope: Scope, 
     };
   } catch (error) {
     if (error instanceof StateFailure) throw error;
-    throw queryFailure(`${prefix} threw an error during evaluation. ${describe(error)}`, location);
+    throw queryFailure(`${prefix} threw an error during evaluation${describe(error)}`, location);
   }
   if (value === undefined) throw queryFailure(`${prefix} returned nothing (undefined).`, location);
   const json = asJson(value, room);
@@ -111,9 +111,10 @@ function* evaluate({ expression, location, bounded }: Expression, scope: Scope, 
   return json;
 }
 
+/** A coded error is a sentence of its own, a bound that was exceeded is not. */
 function describe(error: unknown): string {
   const { code, message } = error as { code?: string; message?: string };
-  return code === undefined ? String(message) : `${code}: ${message}`;
+  return code === undefined ? `: ${message}` : `. ${code}: ${message}`;
 }
 
 function bindingsOf(scope: Scope): Record<string, unknown> {

@@ -4,11 +4,14 @@ import type { Json } from "../contract.ts";
 import { setField } from "../json.ts";
 import { Room } from "./room.ts";
 
-/** Plain data out of a result, or undefined where it holds what JSON cannot, a function say. What is found is counted. */
+/**
+ * Plain data out of a result, or undefined where it holds what JSON cannot, a function say. What is found is counted. Numbers
+ * that JSON has no word for become texts, as AWS has it: "Infinity", "NaN".
+ */
 export function asJson(value: unknown, room: Room): Json | undefined {
   room.spend(typeof value === "string" ? value.length + 2 : 4);
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-  if (typeof value === "number") return Number.isFinite(value) ? value : undefined;
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (Array.isArray(value)) return asArray(value, room);
   if (
     typeof value !== "object" ||

@@ -1,16 +1,22 @@
 // Says what is wrong with a definition, in the codes, words and locations of ValidateStateMachineDefinition. A rule is
 // here where it is sure: what AWS accepts must pass.
 import type { ExecutionType, Json, JsonObject } from "../contract.ts";
+import { duplicateKey } from "../json.ts";
 import { exceedsBytes, limits, readJson } from "../limits.ts";
 import { isObject } from "../path/evaluate.ts";
 import { compileMachine, compileState } from "../parse.ts";
 import { expressionOf } from "../query/jsonata.ts";
 import { resourceOf } from "../states/task.ts";
 import { parseTimestamp } from "../../core/timestamp.ts";
-import { checkFieldTypes } from "./fields.ts";
-import { isKnownIntegration } from "./integrations.ts";
-import { checkRules } from "./rules.ts";
-import { checkExpressions, checkPaths } from "./texts.ts";
+import { checkChoices } from "./choices.ts";
+import { checkExpressions } from "./expressions.ts";
+import { checkFieldTypes, checkMachineTypes } from "./fields.ts";
+import { isKnownIntegration, missingParameter } from "./integrations.ts";
+import { checkLabel, checkStateName, checkVariables, type Names, noNames } from "./names.ts";
+import { checkRules, configOf, processorField } from "./rules.ts";
+import { checkMachineFields, checkStateFields, type Report } from "./shape.ts";
+import { checkPaths } from "./texts.ts";
+import { checkTransitions, hasEnd } from "./transitions.ts";
 
 export interface Diagnostic {
   readonly severity: "ERROR" | "WARNING";
@@ -19,13 +25,12 @@ export interface Diagnostic {
   readonly location?: string;
 }
 
-type Report = (location: string, message: string, code?: string) => void;
-
 interface Context {
   readonly report: Report;
   readonly type: ExecutionType;
-  /** Set where a whole machine's language is JSONata: no state may go back to JSONPath. */
+  /** What a state without a language of its own speaks, however deep it stands. */
   readonly machineLanguage: string;
+  readonly names: Names;
 }
 
 /** All that is wrong with the text of a definition; an empty list means that it compiles. */
@@ -37,16 +42,22 @@ export function validateDefinition(text: string, type: ExecutionType = "STANDARD
 /** How CreateStateMachine words the first diagnostic. */
 export function invalidDefinitionMessage(diagnostics: readonly Diagnostic[]): string {
   const parts = diagnostics.map(
-    ({ code, message, location }) => `${code}: ${message}${location === undefined ? "" : ` at ${location}`}`,
+    ({ code, message, location }) => `${code}: ${message}${atOf(code, location)}`,
   );
   return `Invalid State Machine Definition: '${parts.join(", ")}'`;
 }
+
+/** What has no place is said to be at one, except where the text is no definition at all. */
+const atOf = (code: string, location: string | undefined): string =>
+  location === undefined && code !== "MISSING_END_STATE" ? "" : ` at ${location ?? "null"}`;
 
 function parseDefinition(text: string): JsonObject | readonly Diagnostic[] {
   if (exceedsBytes(text, limits.definitionBytes))
     return [schemaError(`The definition exceeds ${limits.definitionBytes} bytes`)];
   try {
     const value = readJson(text);
+    const twice = duplicateKey(text);
+    if (twice !== undefined) return [jsonFault(`Duplicate field '${twice}'`, `[Source: (String)"${text}"]`)];
     return isObject(value) ? value : [schemaError("Definition must be a valid JSON object")];
   } catch {
     return [text.trim() === "" ? schemaError("Definition must be a valid JSON object") : jsonError(text)];
@@ -66,29 +77,34 @@ function jsonError(text: string): Diagnostic {
   const location = `[Source: (String)"${text}"; line: 1, column: ${column}]`;
   const expected = "was expecting (JSON String, Number, Array, Object or token 'null', 'true' or 'false')";
   const message = token ? `Unrecognized token '${token[1]}': ${expected}` : "The text is not valid JSON";
-  return {
-    severity: "ERROR",
-    code: "INVALID_JSON_DESCRIPTION",
-    message: `${message}\n at ${location}`,
-    location,
-  };
+  return jsonFault(message, location);
 }
+
+const jsonFault = (message: string, location: string): Diagnostic => ({
+  severity: "ERROR",
+  code: "INVALID_JSON_DESCRIPTION",
+  message: `${message}\n at ${location}`,
+  location,
+});
 
 function validateMachine(definition: JsonObject, type: ExecutionType): readonly Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const report = reporter(diagnostics);
-  const machineLanguage = (definition.QueryLanguage as string | undefined) ?? "JSONPath";
-  checkMachine(definition, "", { report, type, machineLanguage });
+  const machineLanguage = languageOf(definition, "JSONPath");
+  checkLanguage(definition, "", report);
+  checkMachineTypes(definition, report);
+  checkMachine(definition, "", { report, type, machineLanguage, names: noNames() });
   if (diagnostics.length === 0) checkCompiles(() => compileMachine(definition), "/", report);
   return diagnostics;
 }
 
 /** One state by itself, as TestState takes it. */
-export function validateState(state: JsonObject, machineLanguage = "JSONPath"): readonly Diagnostic[] {
+export function validateState(state: JsonObject): readonly Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const report = reporter(diagnostics);
   const location = "/States/StateName";
-  checkState(state, location, { report, type: "STANDARD", machineLanguage });
+  const machineLanguage = "JSONPath";
+  checkState(state, location, { report, type: "STANDARD", machineLanguage, names: noNames() });
   if (diagnostics.length === 0)
     checkCompiles(() => compileState("StateName", state, machineLanguage), location, report);
   return diagnostics;
@@ -106,118 +122,131 @@ function checkCompiles(compile: () => unknown, location: string, report: Report)
 const reporter =
   (diagnostics: Diagnostic[]): Report =>
   (location, message, code = "SCHEMA_VALIDATION_FAILED") => {
-    diagnostics.push({ severity: "ERROR", code, message, location });
+    diagnostics.push({
+      severity: "ERROR",
+      code,
+      message,
+      ...(location === undefined ? {} : { location }),
+    });
   };
 
 function checkMachine(definition: JsonObject, at: string, context: Context): void {
+  const { report } = context;
+  checkMachineFields(definition, at, report);
   const missing = ["States", "StartAt"].filter((field) => definition[field] === undefined);
-  if (missing.length > 0)
-    return context.report(at || "/", `These fields are required: [${missing.join(", ")}]`);
-  checkLanguage(definition, at, context.report);
+  if (missing.length > 0) return report(at || "/", `These fields are required: [${missing.join(", ")}]`);
   const { States: states, StartAt: startAt } = definition;
   if (!isObject(states) || Object.keys(states).length === 0)
-    return context.report(`${at}/States`, "Value cannot be empty");
+    return report(`${at}/States`, "Value cannot be empty");
   for (const [name, state] of Object.entries(states)) {
     const location = `${at}/States/${name}`;
-    if (name.length > limits.stateNameCharacters)
-      context.report(location, `State name must be at most ${limits.stateNameCharacters} characters long`);
+    checkStateName(name, location, context.names, report);
     if (isObject(state)) checkState(state, location, context);
-    else context.report(location, "A state must be a JSON object");
+    else report(location, "A state must be a JSON object");
   }
-  if (typeof startAt !== "string") return context.report(`${at}/StartAt`, "Value must be a string");
-  checkTransitions(states, startAt, at, context.report);
+  if (typeof startAt !== "string") return report(`${at}/StartAt`, "Expected value of type String");
+  const isEndless = at === "" && !hasEnd(states);
+  checkTransitions(states, { startAt, at, isEndless }, report);
+  if (isEndless) report(undefined, "Workflow has no terminal state", "MISSING_END_STATE");
 }
 
 const languages = ["JSONPath", "JSONata"];
 
-function checkLanguage({ QueryLanguage: language }: JsonObject, at: string, report: Report): boolean {
-  const isKnown = language === undefined || languages.includes(language as string);
-  if (!isKnown)
-    report(
-      `${at}/QueryLanguage`,
-      `The field 'QueryLanguage' should have one of these values: [${languages.join(", ")}]`,
-    );
-  return isKnown;
+/** What is there but is not `JSONPath` counts as JSONata, so that the fields of it are not told of as well. */
+const languageOf = ({ QueryLanguage: language }: JsonObject, inherited: string): string => {
+  if (language === undefined) return inherited;
+  return language === "JSONPath" ? "JSONPath" : "JSONata";
+};
+
+function checkLanguage({ QueryLanguage: language }: JsonObject, at: string, report: Report): void {
+  if (language === undefined || languages.includes(language as string)) return;
+  const wanted = `Value should be one of the following: [${languages.join(", ")}]`;
+  report(`${at}/QueryLanguage`, typeof language === "string" ? wanted : "Expected value of type [STRING]");
 }
 
 const stateTypes = ["Task", "Wait", "Pass", "Succeed", "Fail", "Choice", "Parallel", "Map"];
 
 function checkState(state: JsonObject, at: string, context: Context): void {
+  const { report, machineLanguage } = context;
   if (!stateTypes.includes(state.Type as string)) {
-    return context.report(
+    return report(
       `${at}/Type`,
       `The field 'Type' should have one of these values: [${stateTypes.join(", ")}]`,
     );
   }
-  checkFieldTypes(state, at, context.report);
-  if (!checkLanguage(state, at, context.report)) return;
-  const language = (state.QueryLanguage as string | undefined) ?? context.machineLanguage;
-  if (context.machineLanguage === "JSONata" && language === "JSONPath") {
-    context.report(at, "'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine");
-    return;
-  }
-  checkRules(state, language, (field, message) => context.report(`${at}${field}`, message));
-  if (language === "JSONata") checkExpressions(state, at, context.report);
-  else checkPaths(state, at, context.report);
-  checkType[state.Type as string]?.(state, at, { ...context, machineLanguage: language });
-  checkEnding(state, at, context.report);
+  const language = languageOf(state, machineLanguage);
+  const isDowngrade = machineLanguage === "JSONata" && language === "JSONPath";
+  if (isDowngrade)
+    report(at, "'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine");
+  checkStateFields(state, { at, language: isDowngrade ? undefined : language }, report);
+  checkLanguage(state, at, report);
+  checkFieldTypes(state, { at, isJsonata: language === "JSONata", report });
+  checkRules(state, at, report);
+  checkVariables(state, language, at, report);
+  if (language === "JSONata") checkExpressions(state, at, report);
+  else if (!isDowngrade) checkPaths(state, at, report);
+  checkType[state.Type as string]?.({ state, at, language }, context);
 }
 
-/** Every state but Choice, Succeed and Fail says where it goes or that it ends. */
-function checkEnding(state: JsonObject, at: string, report: Report): void {
-  if (["Choice", "Succeed", "Fail"].includes(state.Type as string)) return;
-  if (state.Next === undefined && state.End !== true) report(at, "These fields are required: [Next]");
+interface Subject {
+  readonly state: JsonObject;
+  readonly at: string;
+  readonly language: string;
 }
 
-type Check = (state: JsonObject, at: string, context: Context) => void;
+type Check = (subject: Subject, context: Context) => void;
 
 const checkType: Readonly<Record<string, Check>> = {
   Task: checkTask,
   Wait: checkWait,
-  Choice: checkChoice,
+  Choice: ({ state, at, language }, { report }) => checkChoices(state, language, at, report),
   Parallel: checkParallel,
   Map: checkMap,
 };
 
-function checkTask(state: JsonObject, at: string, { report, type }: Context): void {
-  const { Resource: resource, Credentials: credentials } = state;
+function checkTask({ state, at, language }: Subject, { report, type }: Context): void {
+  const { Resource: resource } = state;
   if (typeof resource !== "string") return report(at, "These fields are required: [Resource]");
-  if (isObject(credentials) && credentials.RoleArn === undefined && credentials["RoleArn.$"] === undefined) {
-    report(`${at}/Credentials`, "The field 'RoleArn' is required but was missing");
-  }
+  if (!resource.startsWith("arn:")) return report(`${at}/Resource`, "Value is not a valid resource ARN");
   const { kind, type: service, action, pattern } = resourceOf(resource);
-  if (kind === "service" && !isKnownIntegration(service, action)) {
-    report(
+  checkCredentials(state, { at: `${at}/Credentials`, isActivity: kind === "activity" }, report);
+  if (kind === "activity" && type === "EXPRESS")
+    report(`${at}/Resource`, "Express state machine does not support Activity ARN");
+  if (kind !== "service") return;
+  if (!isKnownIntegration(service, action)) {
+    return report(
       `${at}/Resource`,
       `The resource provided ${resource} is not recognized. The value is not a valid resource ARN, or the resource is not available in this region.`,
     );
-  } else if (type === "EXPRESS" && pattern !== "requestResponse") {
-    report(`${at}/Resource`, `Express state machine does not support '.${pattern}' service integration `);
   }
+  if (type === "EXPRESS" && pattern !== "requestResponse")
+    report(`${at}/Resource`, `Express state machine does not support '.${pattern}' service integration `);
+  const field = language === "JSONata" ? "Arguments" : "Parameters";
+  const parameters = state[field];
+  if (parameters === undefined) return report(at, `${field} field is required for resource ARN: ${resource}`);
+  const missing = missingParameter(service, action, parameters);
+  if (missing !== undefined) report(`${at}/${field}`, `The field '${missing}' is required but was missing`);
 }
 
-const waitFields = ["Seconds", "Timestamp", "SecondsPath", "TimestampPath"];
+function checkCredentials(
+  { Credentials: credentials }: JsonObject,
+  { at, isActivity }: { at: string; isActivity: boolean },
+  report: Report,
+): void {
+  if (!isObject(credentials)) return;
+  if (isActivity) return report(at, "The field 'Credentials' is not supported for activities");
+  if (credentials.RoleArn === undefined && credentials["RoleArn.$"] === undefined)
+    report(at, "The field 'RoleArn' is required but was missing");
+}
 
-function checkWait(state: JsonObject, at: string, { report, machineLanguage }: Context): void {
+function checkWait({ state, at, language }: Subject, { report }: Context): void {
   const { Timestamp: timestamp } = state;
-  const known = machineLanguage === "JSONata" ? waitFields.slice(0, 2) : waitFields;
-  if (known.every((field) => state[field] === undefined))
-    return report(at, `One of these fields is required: [${known.join(", ")}]`);
-  if (
-    typeof timestamp !== "string" ||
-    (machineLanguage === "JSONata" && expressionOf(timestamp) !== undefined)
-  )
-    return;
-  if (machineLanguage === "JSONPath" && parseTimestamp(timestamp) === undefined)
+  const isComputed = language === "JSONata" && expressionOf(timestamp) !== undefined;
+  if (typeof timestamp === "string" && !isComputed && parseTimestamp(timestamp) === undefined)
     report(`${at}/Timestamp`, "String does not match RFC3339 timestamp");
 }
 
-function checkChoice(state: JsonObject, at: string, { report }: Context): void {
-  if (!Array.isArray(state.Choices) || state.Choices.length === 0)
-    report(`${at}/Choices`, "Value cannot be empty");
-}
-
-function checkParallel(state: JsonObject, at: string, context: Context): void {
+function checkParallel({ state, at }: Subject, context: Context): void {
   const branches = state.Branches;
   if (!Array.isArray(branches) || branches.length === 0)
     return context.report(`${at}/Branches`, "Value cannot be empty");
@@ -228,39 +257,20 @@ function checkParallel(state: JsonObject, at: string, context: Context): void {
   });
 }
 
-function checkMap(state: JsonObject, at: string, context: Context): void {
-  const field = state.ItemProcessor === undefined ? "Iterator" : "ItemProcessor";
+function checkMap({ state, at }: Subject, context: Context): void {
+  const { report, type, names } = context;
+  const field = processorField(state);
   const processor = state[field];
-  if (!isObject(processor)) return context.report(at, "These fields are required: [ItemProcessor]");
-  checkMachine(processor, `${at}/${field}`, context);
-}
-
-/** Where a branch may go from a state. */
-function targetsOf(state: JsonObject): readonly { readonly path: string; readonly target: string }[] {
-  const own = ["Next", "Default"].map((path) => ({ path, target: state[path] }));
-  const listed = ["Choices", "Catch"].flatMap((field) =>
-    objectsIn(state[field]).map((each, i) => ({ path: `${field}[${i}]/Next`, target: each.Next })),
-  );
-  return [...own, ...listed].filter(
-    (each): each is { path: string; target: string } => typeof each.target === "string",
-  );
-}
-
-const objectsIn = (value: Json | undefined): readonly JsonObject[] =>
-  Array.isArray(value) ? (value as readonly Json[]).filter(isObject) : [];
-
-function checkTransitions(states: JsonObject, startAt: string, at: string, report: Report): void {
-  const code = "MISSING_TRANSITION_TARGET";
-  if (!Object.hasOwn(states, startAt))
-    return report(`${at}/StartAt`, `Missing 'StartAt' target: ${startAt}`, code);
-  const reached = new Set([startAt]);
-  for (const name of reached) {
-    const state = states[name];
-    for (const { path, target } of isObject(state) ? targetsOf(state) : []) {
-      if (Object.hasOwn(states, target)) reached.add(target);
-      else report(`${at}/States/${name}/${path}`, `Missing 'Next' target: ${target}`, code);
-    }
-  }
-  for (const name of Object.keys(states))
-    if (!reached.has(name)) report(`${at}/States/${name}`, `State "${name}" is not reachable.`, code);
+  if (processor === undefined) return;
+  if (!isObject(processor)) return report(`${at}/${field}`, "Expected value of type Object");
+  const { Mode: mode, ExecutionType: childType } = configOf(state);
+  const isDistributed = mode === "DISTRIBUTED";
+  if (isDistributed && type === "EXPRESS")
+    report(
+      `${at}/${field}/ProcessorConfig/Mode`,
+      "The field 'Mode' with value 'DISTRIBUTED' is not supported inside 'EXPRESS' state machines",
+    );
+  checkLabel(state.Label, `${at}/Label`, names, report);
+  const inner = isDistributed && childType === "EXPRESS" ? "EXPRESS" : type;
+  checkMachine(processor, `${at}/${field}`, { ...context, type: inner });
 }

@@ -1,4 +1,7 @@
-// The optimised integrations that a Task's Resource may name: service, actions, and the ways to wait for them.
+// The optimised integrations that a Task's Resource may name: service, actions, the ways to wait for them, and what they
+// cannot do without.
+import type { JsonObject } from "../contract.ts";
+import { isObject } from "../path/evaluate.ts";
 
 interface Integration {
   readonly actions: readonly string[];
@@ -97,8 +100,35 @@ const integrations: Readonly<Record<string, readonly Integration[]>> = {
 export function isKnownIntegration(service: string, action: string): boolean {
   if (service.startsWith("aws-sdk:")) return true;
   const [name, ...rest] = action.split(".");
-  const pattern = rest.length === 0 ? "" : `.${rest.join(".").replace(/:2$/, "")}`;
+  const waiting = rest.length === 0 ? "" : `.${rest.join(".")}`;
+  // Only a nested execution's result comes parsed, too.
+  const pattern = service === "states" ? waiting.replace(/:2$/, "") : waiting;
   return (integrations[service] ?? []).some(
     ({ actions, patterns }) => actions.includes(name!) && patterns.includes(pattern),
+  );
+}
+
+/** Parameters without which AWS takes no Task. */
+const required: Readonly<Record<string, readonly string[]>> = {
+  "lambda:invoke": ["FunctionName"],
+  "sqs:sendMessage": ["QueueUrl", "MessageBody"],
+  "sns:publish": ["Message"],
+  "dynamodb:putItem": ["TableName", "Item"],
+  "dynamodb:getItem": ["TableName", "Key"],
+  "states:startExecution": ["StateMachineArn"],
+  "events:putEvents": ["Entries"],
+  "ecs:runTask": ["TaskDefinition"],
+  "glue:startJobRun": ["JobName"],
+};
+
+/** The first of them that is not there; whether a value is fitting shows when the Task runs. */
+export function missingParameter(
+  service: string,
+  action: string,
+  parameters: JsonObject[string],
+): string | undefined {
+  if (!isObject(parameters)) return undefined;
+  return required[`${service}:${action.split(".")[0]}`]?.find(
+    (field) => parameters[field] === undefined && parameters[`${field}.$`] === undefined,
   );
 }

@@ -1,104 +1,85 @@
-// Rules of the language that go beyond the type of a field: which fields belong to which query language and to which Map,
-// where States.ALL may stand, and the ranges of numbers. Each is one that the specification makes a MUST.
+// Rules of the language that go beyond one field: where States.ALL may stand, clocks that depend on each other, and what
+// belongs to a distributed Map. Each is one that the specification makes a MUST.
 import type { Json, JsonObject } from "../contract.ts";
 import { isObject } from "../path/evaluate.ts";
-import { readPaths } from "./fields.ts";
+import { itemsOf, type Report } from "./shape.ts";
 
-type Report = (location: string, message: string) => void;
-type Rule = (state: JsonObject, language: string) => readonly Fault[];
-interface Fault {
-  /** Below the state: "/Retry[0]". */
-  readonly at: string;
-  readonly message: string;
-}
+type Rule = (state: JsonObject, at: string, report: Report) => void;
 
-const fieldsOf: Readonly<Record<string, readonly string[]>> = {
-  JSONPath: [...readPaths, "Parameters", "ResultSelector", "ResultPath"],
-  JSONata: ["Arguments", "Output", "Items"],
+const statesAll: Rule = (state, at, report) => {
+  for (const field of ["Retry", "Catch"]) {
+    const items = itemsOf(state, field, at);
+    items.forEach(({ part: { ErrorEquals: names }, location }, i) => {
+      if (!Array.isArray(names) || !names.includes("States.ALL")) return;
+      if (names.length > 1 || i < items.length - 1)
+        report(`${location}/ErrorEquals`, "States.ALL must appear alone and at end of list");
+    });
+  }
 };
 
-const ofOtherLanguage: Rule = (state, language) =>
-  Object.entries(fieldsOf).flatMap(([of, fields]) =>
-    of === language
-      ? []
-      : fields
-          .filter((field) => state[field] !== undefined)
-          .map((field) => ({
-            at: `/${field}`,
-            message: `The field '${field}' is not supported when 'QueryLanguage' is '${language}'`,
-          })),
-  );
-
-const namesIn = ({ ErrorEquals }: JsonObject): readonly Json[] =>
-  Array.isArray(ErrorEquals) ? (ErrorEquals as readonly Json[]) : [];
-
-function handlers(
-  state: JsonObject,
-): readonly { readonly at: string; readonly handler: JsonObject; readonly isLast: boolean }[] {
-  return ["Retry", "Catch"].flatMap((field) => {
-    const list = Array.isArray(state[field]) ? (state[field] as readonly Json[]) : [];
-    return list.flatMap((handler, i) =>
-      isObject(handler) ? [{ at: `/${field}[${i}]`, handler, isLast: i === list.length - 1 }] : [],
-    );
-  });
-}
-
-const statesAll: Rule = (state) =>
-  handlers(state)
-    .filter(({ handler, isLast }) => {
-      const names = namesIn(handler);
-      return names.includes("States.ALL") && (names.length > 1 || !isLast);
-    })
-    .map(({ at }) => ({
-      at: `${at}/ErrorEquals`,
-      message: "'States.ALL' can only appear by itself, and in the last element",
-    }));
-
-const least: Readonly<Record<string, number>> = {
-  IntervalSeconds: 0,
-  MaxAttempts: 0,
-  BackoffRate: 1,
-  MaxDelaySeconds: 1,
+const clocks: Rule = ({ TimeoutSeconds: timeout, HeartbeatSeconds: heartbeat }, at, report) => {
+  if (typeof timeout === "number" && typeof heartbeat === "number" && heartbeat >= timeout)
+    report(`${at}/HeartbeatSeconds`, "'HeartbeatSeconds' must be smaller than 'TimeoutSeconds'");
 };
 
-const retryRanges: Rule = (state) =>
-  handlers(state).flatMap(({ at, handler }) =>
-    Object.entries(least)
-      .filter(([field, min]) => typeof handler[field] === "number" && handler[field] < min)
-      .map(([field, min]) => ({ at: `${at}/${field}`, message: `Value must be at least ${min}` })),
-  );
+const oneOf = (values: readonly string[]): string =>
+  `Value should be one of the following: [${values.join(", ")}]`;
 
-const clocks: Rule = ({ TimeoutSeconds: timeout, HeartbeatSeconds: heartbeat }) => {
-  if (typeof timeout === "number" && timeout < 1)
-    return [{ at: "/TimeoutSeconds", message: "Value must be at least 1" }];
-  if (typeof timeout !== "number" || typeof heartbeat !== "number" || heartbeat < timeout) return [];
-  return [{ at: "/HeartbeatSeconds", message: "'HeartbeatSeconds' must be smaller than 'TimeoutSeconds'" }];
-};
-
+const modes = ["INLINE", "DISTRIBUTED"];
+const executionTypes = ["STANDARD", "EXPRESS"];
 const onlyDistributed = ["ItemReader", "ItemBatcher", "ResultWriter", "Label"];
 
-const distributed: Rule = (state) => {
-  const processor = state.ItemProcessor ?? state.Iterator;
-  const config = isObject(processor) && isObject(processor.ProcessorConfig) ? processor.ProcessorConfig : {};
-  if (state.Type !== "Map" || config.Mode === "DISTRIBUTED") return [];
-  return onlyDistributed
-    .filter((field) => state[field] !== undefined)
-    .map((field) => ({
-      at: `/${field}`,
-      message: `The field '${field}' is only supported when 'Mode' is 'DISTRIBUTED'`,
-    }));
+export const processorField = (state: JsonObject): string =>
+  state.ItemProcessor === undefined && state.Iterator !== undefined ? "Iterator" : "ItemProcessor";
+
+export function configOf(state: JsonObject): JsonObject {
+  const processor = state[processorField(state)];
+  return isObject(processor) && isObject(processor.ProcessorConfig) ? processor.ProcessorConfig : {};
+}
+
+const processors: Rule = (state, at, report) => {
+  if (state.Type !== "Map") return;
+  const { Mode: mode, ExecutionType: type } = configOf(state);
+  const place = `${at}/${processorField(state)}/ProcessorConfig`;
+  const isDistributed = mode === "DISTRIBUTED";
+  if (mode !== undefined && !modes.includes(mode as string)) report(`${place}/Mode`, oneOf(modes));
+  if (isDistributed && type === undefined) report(place, "These fields are required: [ExecutionType]");
+  if (isDistributed && type !== undefined && !executionTypes.includes(type as string))
+    report(`${place}/ExecutionType`, oneOf(executionTypes));
+  if (!isDistributed && type !== undefined) report(place, "Field 'ExecutionType' is not supported");
+  for (const field of isDistributed ? [] : onlyDistributed.filter((each) => state[each] !== undefined))
+    report(`${at}/${field}`, `The field '${field}' is only supported when 'Mode' is 'DISTRIBUTED'`);
 };
 
-const ends: Rule = ({ Type, Next, End }) => {
-  const isEnd = Type === "Succeed" || Type === "Fail";
-  if (isEnd && (Next !== undefined || End !== undefined))
-    return [{ at: "", message: `A state of type '${Type}' has neither 'Next' nor 'End'` }];
-  if (Next === undefined || End !== true) return [];
-  return [{ at: "", message: "A state has either 'Next' or 'End', not both" }];
+const readerResource = /^arn:[^:]+:states:::s3:(?:getObject|listObjectsV2)$/;
+
+const reader: Rule = ({ ItemReader: item }, at, report) => {
+  if (!isObject(item)) return;
+  if (typeof item.Resource !== "string" || !readerResource.test(item.Resource))
+    report(`${at}/ItemReader/Resource`, "The field 'Resource' does not match any of the allowed values");
+  if (isObject(item.ReaderConfig)) headers(item.ReaderConfig, `${at}/ItemReader/ReaderConfig`, report);
 };
 
-const rules: readonly Rule[] = [ofOtherLanguage, statesAll, retryRanges, clocks, distributed, ends];
+const headers: Rule = ({ InputType: type, CSVHeaderLocation: location, CSVHeaders: names }, at, report) => {
+  if (type === "CSV" && location === undefined) report(at, "The field 'CSVHeaderLocation' is required");
+  if ((type === "JSON" || type === "JSONL") && location !== undefined)
+    report(at, "Field 'CSVHeaderLocation' is not supported");
+  if (location === "GIVEN" && !isList(names)) report(at, "These fields are required: [CSVHeaders]");
+};
 
-export function checkRules(state: JsonObject, language: string, report: Report): void {
-  for (const rule of rules) for (const { at, message } of rule(state, language)) report(at, message);
+const isList = (value: Json | undefined): boolean => Array.isArray(value);
+
+const writer: Rule = ({ ResultWriter: item }, at, report) => {
+  if (!isObject(item) || !isObject(item.WriterConfig)) return;
+  const missing = ["Transformation", "OutputType"].filter(
+    (field) => (item.WriterConfig as JsonObject)[field] === undefined,
+  );
+  if (missing.length > 0)
+    report(`${at}/ResultWriter/WriterConfig`, `These fields are required: [${missing.join(", ")}]`);
+};
+
+const rules: readonly Rule[] = [statesAll, clocks, processors, reader, writer];
+
+export function checkRules(state: JsonObject, at: string, report: Report): void {
+  for (const rule of rules) rule(state, at, report);
 }

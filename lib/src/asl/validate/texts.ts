@@ -1,29 +1,49 @@
-// Whether the texts in a state that are more than texts can be read: paths and intrinsic calls, or JSONata expressions.
+// Whether the texts in a JSONPath state that are more than texts can be read: paths and intrinsic calls.
 import type { Json, JsonObject } from "../contract.ts";
 import { CallSyntaxError } from "../intrinsics.ts";
 import { isObject } from "../path/evaluate.ts";
 import { PathSyntaxError } from "../path/parse.ts";
-import { syntaxErrorOf } from "../query/evaluator.ts";
-import { expressionOf } from "../query/jsonata.ts";
 import { compileReference } from "../query/jsonpath.ts";
-import { readPaths } from "./fields.ts";
+import { namesOneNode } from "../result-path.ts";
+import { itemsOf, type Report } from "./shape.ts";
 
-type Report = (location: string, message: string) => void;
+const templates = [
+  ...["Parameters", "ResultSelector", "ItemSelector", "Assign", "Credentials"],
+  ...["ItemReader/Parameters", "ResultWriter/Parameters", "ItemBatcher/BatchInput"],
+];
 
-const templates = ["Parameters", "ResultSelector", "ItemSelector", "Assign"];
+/** Fields whose path may find many values, or come out of a call. */
+const paths = ["InputPath", "OutputPath", "ErrorPath", "CausePath"];
+/** Those whose path names one value of the input. */
+const onePath = ["ItemsPath", "SecondsPath", "TimestampPath", "TimeoutSecondsPath", "HeartbeatSecondsPath"];
+/** Those that do not take it from the context object either. */
+const inputPath = [
+  ...["MaxConcurrencyPath", "ToleratedFailureCountPath", "ToleratedFailurePercentagePath"],
+  ...["ItemReader/ReaderConfig/MaxItemsPath"],
+  ...["ItemBatcher/MaxItemsPerBatchPath", "ItemBatcher/MaxInputBytesPerBatchPath"],
+];
 
 /** Reports each path and intrinsic call of a JSONPath state that cannot be read. */
 export function checkPaths(state: JsonObject, at: string, report: Report): void {
-  for (const field of templates)
-    if (state[field] !== undefined) checkTemplate(state[field], `${at}/${field}`, report);
-  for (const field of readPaths) {
-    const path = state[field];
-    if (typeof path === "string" && !isReference(path))
-      report(`${at}/${field}`, "Value is not a valid JSONPath");
+  for (const field of templates) checkTemplate(fieldOf(state, field), `${at}/${field}`, report);
+  for (const field of paths) checkPath(state[field], `${at}/${field}`, report);
+  for (const field of onePath) checkOnePath(state[field], `${at}/${field}`, report);
+  for (const field of inputPath) checkInputPath(fieldOf(state, field), `${at}/${field}`, report);
+  checkResultPath(state.ResultPath, `${at}/ResultPath`, report);
+  for (const { part, location } of itemsOf(state, "Catch", at)) {
+    checkTemplate(part.Assign, `${location}/Assign`, report);
+    checkResultPath(part.ResultPath, `${location}/ResultPath`, report);
   }
+  for (const { part, location } of itemsOf(state, "Choices", at))
+    checkTemplate(part.Assign, `${location}/Assign`, report);
 }
 
-function checkTemplate(value: Json, at: string, report: Report): void {
+const fieldOf = (from: JsonObject, path: string): Json | undefined =>
+  path
+    .split("/")
+    .reduce<Json | undefined>((value, field) => (isObject(value) ? value[field] : undefined), from);
+
+function checkTemplate(value: Json | undefined, at: string, report: Report): void {
   if (Array.isArray(value))
     return (value as readonly Json[]).forEach((each, i) => checkTemplate(each, `${at}[${i}]`, report));
   if (!isObject(value)) return;
@@ -38,6 +58,40 @@ function checkTemplate(value: Json, at: string, report: Report): void {
   }
 }
 
+function checkPath(path: Json | undefined, at: string, report: Report): boolean {
+  const isWrong = typeof path === "string" && !isReference(path);
+  if (isWrong) report(at, "Value must be a valid JSONPath.");
+  return !isWrong;
+}
+
+const notOne = "Value is not a Reference Path";
+
+function checkOnePath(path: Json | undefined, at: string, report: Report): void {
+  if (checkPath(path, at, report) && isPath(path) && !namesOneNode(path)) report(at, notOne);
+}
+
+function checkInputPath(path: Json | undefined, at: string, report: Report): void {
+  if (isPath(path) && path.startsWith("$$")) report(at, notOne);
+  else checkOnePath(path, at, report);
+}
+
+/** Where a result goes is a place in the input, which nothing but fields and indexes leads to. */
+function checkResultPath(path: Json | undefined, at: string, report: Report): void {
+  if (typeof path !== "string") return;
+  if (!isPath(path)) report(at, "Value must be a valid JSONPath.");
+  else if (/^\$[^.[]/.test(path) || !namesOneNode(path)) report(at, notOne);
+}
+
+/** The path that a rule of a Choice looks at. */
+export function checkReferencePath(path: Json, at: string, report: Report): void {
+  if (typeof path !== "string") report(at, "Expected value of type String");
+  else if (!isPath(path)) report(at, `${notOne}: Reference path didn't start with '$'`);
+  else if (!namesOneNode(path)) report(at, notOne);
+}
+
+const isPath = (value: Json | undefined): value is string =>
+  typeof value === "string" && value.startsWith("$");
+
 function isReference(text: string): boolean {
   try {
     compileReference(text);
@@ -45,21 +99,5 @@ function isReference(text: string): boolean {
   } catch (error) {
     if (error instanceof PathSyntaxError || error instanceof CallSyntaxError) return false;
     throw error;
-  }
-}
-
-/** Nested machines are checked as machines of their own. */
-const machineFields = new Set(["ItemProcessor", "Iterator", "Branches"]);
-
-/** Reports each expression of a JSONata state that cannot be read. */
-export function checkExpressions(value: Json, at: string, report: Report): void {
-  const expression = expressionOf(value);
-  const fault = expression === undefined ? undefined : syntaxErrorOf(expression);
-  if (fault !== undefined) report(at, `JSONata expression has a syntax error: ${fault}`);
-  if (Array.isArray(value))
-    (value as readonly Json[]).forEach((each, i) => checkExpressions(each, `${at}[${i}]`, report));
-  else if (isObject(value)) {
-    for (const [key, each] of Object.entries(value))
-      if (!machineFields.has(key)) checkExpressions(each, `${at}/${key}`, report);
   }
 }

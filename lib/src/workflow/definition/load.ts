@@ -111,9 +111,11 @@ function nameHandlers(value: Json, tasks: ReadonlySet<string>): Json {
   return isNamed ? { ...state, Resource: functionArn(Resource) } : state;
 }
 
-function checkPlaceholders(name: string, definition: JsonObject): void {
+/** What was left open, or is meant for a handler that there is not; the language's own words for it would help nobody. */
+function checkResources(name: string, definition: JsonObject, tasks: readonly string[]): void {
   for (const { name: stateName, state } of tasksOf(definition)) {
-    for (const text of [state.Resource, parametersOf(state).FunctionName]) {
+    const { Resource: resource } = state;
+    for (const text of [resource, parametersOf(state).FunctionName]) {
       const left = typeof text === "string" ? text.match(placeholder)?.[0] : undefined;
       if (left !== undefined)
         throw wrong(
@@ -121,6 +123,11 @@ function checkPlaceholders(name: string, definition: JsonObject): void {
           `state ${stateName}: expected a value in \`substitutions\` (or a task) for ${left}`,
         );
     }
+    if (typeof resource === "string" && !resource.startsWith("arn:"))
+      throw wrong(
+        name,
+        `state ${stateName}: expected an ARN or the name of a task (${tasks.join(", ") || "there are none"}), got ${resource}`,
+      );
   }
 }
 
@@ -133,10 +140,10 @@ export function loadDefinition(name: string, source: DefinitionSource, options: 
   };
   const filled = mapTexts(given, (text) => fill(text, values));
   const definition = nameHandlers(filled, new Set(options.tasks)) as JsonObject;
+  checkResources(name, definition, options.tasks);
   const errors = validateDefinition(JSON.stringify(definition), options.type).filter(
     ({ severity }) => severity === "ERROR",
   );
   if (errors.length > 0) throw wrong(name, invalidDefinitionMessage(errors));
-  checkPlaceholders(name, definition);
   return definition;
 }

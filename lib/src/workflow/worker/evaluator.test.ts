@@ -21,13 +21,15 @@ afterAll(() => evaluator.close());
 it("answers, and goes on answering after what it had to end", async () => {
   const sorted = () => evaluator.evaluate(asked("$sort($states.input.a)"));
   expect(await sorted()).toEqual([1, 2, 3]);
-  await expect(evaluator.evaluate(asked(endless))).rejects.toThrow("longer than 1 seconds");
+  await expect(evaluator.evaluate(asked(endless))).rejects.toThrow("Expression evaluation timeout");
   expect(await sorted()).toEqual([1, 2, 3]);
 });
 
 it("says by name what runs out of memory, and lives on", async () => {
   const roomy = makeEvaluator();
-  await expect(roomy.evaluate(asked("[1..9999999].([1..9999999])"))).rejects.toThrow();
+  await expect(roomy.evaluate(asked("[1..9999999].([1..9999999])"))).rejects.toThrow(
+    "Expression evaluation memory limit exceeded",
+  );
   expect(await roomy.evaluate(asked("$count([1..3])"))).toBe(3);
   await roomy.close();
 });

@@ -4,7 +4,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Evaluation, Evaluator } from "../../asl/contract.ts";
-import { evaluateHere } from "../../asl/index.ts";
+import { evaluateHere, memoryExceeded, timeExceeded } from "../../asl/index.ts";
 
 export interface Answer {
   /** The value as JSON. */
@@ -71,15 +71,15 @@ function ask(
       child.off("exit", onExit);
       resolve(answer);
     };
-    const lose = (message: string) => {
+    const lose = ({ message }: Error) => {
       child.kill("SIGKILL");
       finish({ error: { message }, lost: true });
     };
-    const onExit = () => lose(`it took more than ${memoryMbMax} MB`);
-    const timer = setTimeout(() => lose(`it took longer than ${timeMs / 1000} seconds`), timeMs);
+    const onExit = () => lose(memoryExceeded());
+    const timer = setTimeout(() => lose(timeExceeded()), timeMs);
     child.on("message", finish);
     child.on("exit", onExit);
-    child.send(evaluation, (cause) => cause && lose(`its process is gone: ${cause.message}`));
+    child.send(evaluation, (cause) => cause && lose(failure(`its process is gone: ${cause.message}`)));
   });
 }
 

@@ -154,7 +154,7 @@ function stringToJson(text: string): Json {
 }
 
 function partition(items: readonly Json[], size: number): Json {
-  const step = Math.trunc(size);
+  const step = Math.round(size);
   if (step < 1)
     throw intrinsicFailure(
       "Invalid arguments in States.ArrayPartition: the chunk size must be a positive integer",
@@ -208,11 +208,15 @@ function canonical(value: Json): string {
 
 const stringMax = 10_000;
 
-function base64(text: string, convert: (text: string) => string | undefined): string {
+function checkLength(text: string): void {
   if (text.length > stringMax)
     throw intrinsicFailure(
       `Invalid arguments: expected at most ${stringMax} characters, but was ${text.length}`,
     );
+}
+
+function base64(text: string, convert: (text: string) => string | undefined): string {
+  checkLength(text);
   const converted = convert(text);
   if (converted === undefined)
     throw intrinsicFailure("Invalid arguments in States.Base64Decode: expected Base64 text");
@@ -222,7 +226,9 @@ function base64(text: string, convert: (text: string) => string | undefined): st
 function hash(data: Json, algorithm: string): string {
   if (!isHashAlgorithm(algorithm))
     throw intrinsicFailure(`Invalid arguments in States.Hash: unknown algorithm '${algorithm}'`);
-  return hashHex(typeof data === "string" ? data : JSON.stringify(data), algorithm);
+  const text = typeof data === "string" ? data : JSON.stringify(data);
+  checkLength(text);
+  return hashHex(text, algorithm);
 }
 
 function merge(left: JsonObject, right: JsonObject, deep: boolean): Json {

@@ -4,11 +4,14 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { matchesWildcards } from "./choice.ts";
+import type { Json } from "./contract.ts";
 import { type HashAlgorithm, hashHex } from "./hash.ts";
+import { callIntrinsic } from "./intrinsics.ts";
 import { utf8Bytes } from "./limits.ts";
 import { batches, exceedsTolerance } from "./map-run.ts";
 import { findPath, readPath } from "./path/evaluate.ts";
 import { parseSegments } from "./path/parse.ts";
+import { randomFrom } from "./random.ts";
 import { parseCsv } from "./reader.ts";
 import { retryDelayMs } from "./retry.ts";
 import { formatTimestamp, parseTimestamp } from "../core/timestamp.ts";
@@ -45,6 +48,25 @@ it.each(["2016-13-05T21:29:29Z", "2016-02-30T00:00:00Z", "2016-12-05 21:29:29Z",
     expect(parseTimestamp(text)).toBeUndefined();
   },
 );
+
+describe("intrinsic functions", () => {
+  const call = (name: string, ...args: readonly Json[]) => callIntrinsic(name, args, randomFrom("s"));
+  it("round what is no integer", () => {
+    expect(call("States.ArrayPartition", [1, 2, 3, 4], 2.5)).toEqual([[1, 2, 3], [4]]);
+    expect(call("States.ArrayRange", 0.6, 3.4, 1)).toEqual([1, 2, 3]);
+    expect(call("States.MathAdd", 1.4, 2.6)).toBe(4);
+  });
+
+  it.each<[string, ...Json[]]>([
+    ["States.Hash", "x", "SHA-1"],
+    ["States.Base64Encode", "x"],
+    ["States.Base64Decode", "x"],
+  ])("%s takes 10,000 characters and no more", (name, character, ...more) => {
+    const text = (length: number) => String(character).repeat(length);
+    expect(call(name, text(10_000), ...more)).toEqual(expect.any(String));
+    expect(() => call(name, text(10_001), ...more)).toThrow("at most 10000 characters");
+  });
+});
 
 describe("paths", () => {
   const store = {

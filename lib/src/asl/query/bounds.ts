@@ -1,8 +1,8 @@
 // How deep an expression may nest and how large a value it may make on its way. What exceeds a bound is told in AWS's words,
 // which have no code before them.
 
-/** Calls within each other. */
-export const nestingMax = 100;
+/** Steps within each other, as they are written; how deep a function may call itself shows in time and memory. */
+const nestingMax = 100;
 
 const itemsMax = 873_782;
 const charactersMax = 6_990_256;
@@ -12,14 +12,19 @@ export const memoryExceeded = (): Error =>
 
 export const timeExceeded = (): Error => new Error("Expression evaluation timeout: Check for infinite loop");
 
-const nestingExceeded = (): Error =>
+export const nestingExceeded = (): Error =>
   new Error(
     "Stack overflow error: Check for non-terminating recursive function. Consider rewriting as tail-recursive",
   );
 
-/** The error that JSONata throws, or what AWS says instead. */
-export const bounded = (thrown: unknown): unknown =>
-  (thrown as { readonly code?: string }).code === "D1011" ? nestingExceeded() : thrown;
+/** Whether an expression nests deeper than it may. JSONata's own count takes the items of a list for calls within each other. */
+export const isTooNested = (ast: unknown): boolean => nestingOf(ast) > nestingMax;
+
+function nestingOf(node: unknown): number {
+  if (typeof node !== "object" || node === null || node instanceof RegExp) return 0;
+  const inner = Object.values(node).reduce<number>((most, each) => Math.max(most, nestingOf(each)), 0);
+  return inner + (Array.isArray(node) || (node as { type?: string }).type === undefined ? 0 : 1);
+}
 
 /** JSONata calls what has this name after each step. */
 const afterStep = Symbol.for("jsonata.__evaluate_exit");

@@ -2,30 +2,40 @@
 // from one that cannot, so that an engine can run the former in a process of its own and end it.
 import jsonata from "jsonata";
 import type { Evaluation, Evaluator } from "../contract.ts";
-import { bounded, measureEach, nestingMax } from "./bounds.ts";
+import { isTooNested, measureEach, nestingExceeded } from "./bounds.ts";
 import { momentOf, register } from "./functions.ts";
 
-type Expression = ReturnType<typeof jsonata>;
+interface Parsed {
+  readonly ast: unknown;
+  evaluate(input: undefined, bindings: Record<string, unknown>): Promise<unknown>;
+}
 
 const cacheMax = 2_000;
-const cache = new Map<string, Expression>();
+const cache = new Map<string, Parsed>();
 
 /** Parsed expressions are kept: a definition's few are evaluated again and again. */
-function parsed(expression: string): Expression {
+function parsed(expression: string): Parsed {
   const known = cache.get(expression);
   if (known) return known;
   if (cache.size >= cacheMax) cache.clear();
-  const fresh = jsonata(expression, { stack: nestingMax });
-  register(fresh);
-  if (!isBoundedNode(fresh.ast(), false)) measureEach(fresh);
+  const fresh = parse(expression);
   cache.set(expression, fresh);
   return fresh;
+}
+
+function parse(expression: string): Parsed {
+  const ready = jsonata(expression);
+  const ast: unknown = ready.ast();
+  if (isTooNested(ast)) return { ast, evaluate: () => Promise.reject(nestingExceeded()) };
+  register(ready);
+  if (!isBoundedNode(ast, false)) measureEach(ready);
+  return { ast, evaluate: ready.evaluate };
 }
 
 /** What the expression is made of, or why it cannot be parsed. */
 export function syntaxOf(expression: string): { readonly ast?: unknown; readonly fault?: string } {
   try {
-    return { ast: parsed(expression).ast() };
+    return { ast: parsed(expression).ast };
   } catch (error) {
     return { fault: (error as Error).message };
   }
@@ -44,7 +54,7 @@ export function isBounded(expression: string): boolean {
   // Descendants of descendants are many more than there are values.
   if (expression.split("**").length > 2) return false;
   try {
-    return isBoundedNode(parsed(expression).ast(), false);
+    return isBoundedNode(parsed(expression).ast, false);
   } catch {
     return true;
   }
@@ -75,13 +85,5 @@ function isBoundedPart(part: string, inner: unknown, inLoop: boolean): boolean {
 }
 
 /** Evaluates in this thread, however long it takes. */
-export const evaluateHere: Evaluator = async ({ expression, bindings, nowMs, seed }: Evaluation) => {
-  try {
-    return (await parsed(expression).evaluate(undefined, {
-      ...momentOf(nowMs, seed),
-      ...bindings,
-    })) as unknown;
-  } catch (thrown) {
-    throw bounded(thrown);
-  }
-};
+export const evaluateHere: Evaluator = ({ expression, bindings, nowMs, seed }: Evaluation) =>
+  parsed(expression).evaluate(undefined, { ...momentOf(nowMs, seed), ...bindings });

@@ -23,14 +23,35 @@ const seconds = (min: number): Range => integer(min, limits.waitSeconds);
 type Fields = Readonly<Record<string, FieldType | Range | readonly string[]>>;
 
 const state: Fields = {
-  ...{ Next: "String", Default: "String", End: "Boolean", Resource: "String", Timestamp: "String" },
-  ...{ Error: "String", Cause: "String", ErrorPath: "String", CausePath: "String", Label: "String" },
-  ...{ InputPath: "Path", OutputPath: "Path", ResultPath: "Path", ItemsPath: "String" },
-  ...{ SecondsPath: "String", TimestampPath: "String", TimeoutSecondsPath: "String" },
-  ...{ HeartbeatSecondsPath: "String", MaxConcurrencyPath: "String" },
-  ...{ ToleratedFailureCountPath: "String", ToleratedFailurePercentagePath: "String" },
-  ...{ Assign: "Object", Credentials: "Object", ItemReader: "Object", ItemBatcher: "Object" },
-  ...{ ResultWriter: "Object", Retry: "Array", Catch: "Array", Choices: "Array" },
+  Next: "String",
+  Default: "String",
+  End: "Boolean",
+  Resource: "String",
+  Timestamp: "String",
+  Error: "String",
+  Cause: "String",
+  ErrorPath: "String",
+  CausePath: "String",
+  Label: "String",
+  InputPath: "Path",
+  OutputPath: "Path",
+  ResultPath: "Path",
+  ItemsPath: "String",
+  SecondsPath: "String",
+  TimestampPath: "String",
+  TimeoutSecondsPath: "String",
+  HeartbeatSecondsPath: "String",
+  MaxConcurrencyPath: "String",
+  ToleratedFailureCountPath: "String",
+  ToleratedFailurePercentagePath: "String",
+  Assign: "Object",
+  Credentials: "Object",
+  ItemReader: "Object",
+  ItemBatcher: "Object",
+  ResultWriter: "Object",
+  Retry: "Array",
+  Catch: "Array",
+  Choices: "Array",
   Seconds: seconds(0),
   TimeoutSeconds: seconds(1),
   HeartbeatSeconds: seconds(1),
@@ -52,8 +73,10 @@ const catcher: Fields = { ErrorEquals: "Names", Next: "String", ResultPath: "Pat
 const choice: Fields = { Next: "String", Assign: "Object" };
 const reader: Fields = { MaxItems: integer(0, 100_000_000), MaxItemsPath: "String" };
 const batcher: Fields = {
-  ...{ MaxItemsPerBatch: integer(0), MaxInputBytesPerBatch: integer(0) },
-  ...{ MaxItemsPerBatchPath: "String", MaxInputBytesPerBatchPath: "String" },
+  MaxItemsPerBatch: integer(0),
+  MaxInputBytesPerBatch: integer(0),
+  MaxItemsPerBatchPath: "String",
+  MaxInputBytesPerBatchPath: "String",
 };
 
 /** Of the whole machine; only here a time of none is taken. */

@@ -22,9 +22,22 @@ const ofType: Readonly<Record<string, readonly string[]>> = {
   Fail: ["Error", "ErrorPath", "Cause", "CausePath"],
   Parallel: [...data, ...onward, ...result, "Arguments", "Branches"],
   Map: [
-    ...[...data, ...onward, ...result, ...tolerance, ...tolerance.map((field) => `${field}Path`)],
-    ...["ItemProcessor", "Iterator", "ItemsPath", "Items", "ItemSelector", "ItemReader", "ItemBatcher"],
-    ...["ResultWriter", "MaxConcurrency", "MaxConcurrencyPath", "Label"],
+    ...data,
+    ...onward,
+    ...result,
+    ...tolerance,
+    ...tolerance.map((field) => `${field}Path`),
+    "ItemProcessor",
+    "Iterator",
+    "ItemsPath",
+    "Items",
+    "ItemSelector",
+    "ItemReader",
+    "ItemBatcher",
+    "ResultWriter",
+    "MaxConcurrency",
+    "MaxConcurrencyPath",
+    "Label",
   ],
 };
 
@@ -35,8 +48,13 @@ export const selectors = ["And", "Or", "Not", "Variable", "Condition"];
 
 const namesOf: Readonly<Record<string, readonly string[]>> = {
   Retry: [
-    ...["Comment", "ErrorEquals", "IntervalSeconds", "MaxAttempts", "BackoffRate"],
-    ...["MaxDelaySeconds", "JitterStrategy"],
+    "Comment",
+    "ErrorEquals",
+    "IntervalSeconds",
+    "MaxAttempts",
+    "BackoffRate",
+    "MaxDelaySeconds",
+    "JitterStrategy",
   ],
   Catch: ["Comment", "ErrorEquals", "Next", "ResultPath", "Output", "Assign"],
 };
@@ -55,14 +73,30 @@ export function checkMachineFields(machine: JsonObject, at: string, report: Repo
 
 /** Fields of JSONPath that name a value of the input. */
 const pathVariants = [
-  ...["TimeoutSecondsPath", "HeartbeatSecondsPath", "SecondsPath", "TimestampPath", "MaxConcurrencyPath"],
-  ...["ToleratedFailureCountPath", "ToleratedFailurePercentagePath", "ErrorPath", "CausePath", "ItemsPath"],
-  ...["MaxItemsPath", "MaxItemsPerBatchPath", "MaxInputBytesPerBatchPath"],
+  "TimeoutSecondsPath",
+  "HeartbeatSecondsPath",
+  "SecondsPath",
+  "TimestampPath",
+  "MaxConcurrencyPath",
+  "ToleratedFailureCountPath",
+  "ToleratedFailurePercentagePath",
+  "ErrorPath",
+  "CausePath",
+  "ItemsPath",
+  "MaxItemsPath",
+  "MaxItemsPerBatchPath",
+  "MaxInputBytesPerBatchPath",
 ];
 
 const onlyIn: Readonly<Record<string, readonly string[]>> = {
   JSONPath: [
-    ...["InputPath", "OutputPath", "ResultPath", "Parameters", "ResultSelector", "Result", "Variable"],
+    "InputPath",
+    "OutputPath",
+    "ResultPath",
+    "Parameters",
+    "ResultSelector",
+    "Result",
+    "Variable",
     ...pathVariants,
   ],
   JSONata: ["Arguments", "Output", "Items", "Condition"],
@@ -78,14 +112,24 @@ function refuseOtherLanguage(from: JsonObject, language: string, at: string, rep
     );
 }
 
-const withPath = (field: string): readonly string[] => [field, `${field}Path`];
+/** Fields that may be given by a path instead. */
+const withPaths = [
+  "TimeoutSeconds",
+  "HeartbeatSeconds",
+  "MaxConcurrency",
+  ...tolerance,
+  "Error",
+  "Cause",
+  "MaxItems",
+  "MaxItemsPerBatch",
+  "MaxInputBytesPerBatch",
+];
 
 /** At most one of each may be there. */
 const exclusive: readonly (readonly string[])[] = [
   ["SecondsPath", "Seconds", "TimestampPath", "Timestamp"],
   ["ItemProcessor", "Iterator"],
-  ...["TimeoutSeconds", "HeartbeatSeconds", "MaxConcurrency", ...tolerance].map(withPath),
-  ...["Error", "Cause", "MaxItems", "MaxItemsPerBatch", "MaxInputBytesPerBatch"].map(withPath),
+  ...withPaths.map((field) => [field, `${field}Path`]),
 ];
 
 function refuseBoth(from: JsonObject, at: string, report: Report): void {

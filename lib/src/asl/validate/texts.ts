@@ -8,8 +8,14 @@ import { namesOneNode } from "../result-path.ts";
 import { itemsOf, type Report } from "./shape.ts";
 
 const templates = [
-  ...["Parameters", "ResultSelector", "ItemSelector", "Assign", "Credentials"],
-  ...["ItemReader/Parameters", "ResultWriter/Parameters", "ItemBatcher/BatchInput"],
+  "Parameters",
+  "ResultSelector",
+  "ItemSelector",
+  "Assign",
+  "Credentials",
+  "ItemReader/Parameters",
+  "ResultWriter/Parameters",
+  "ItemBatcher/BatchInput",
 ];
 
 /** Fields whose path may find many values, or come out of a call. */
@@ -18,9 +24,12 @@ const paths = ["InputPath", "OutputPath", "ErrorPath", "CausePath"];
 const onePath = ["ItemsPath", "SecondsPath", "TimestampPath", "TimeoutSecondsPath", "HeartbeatSecondsPath"];
 /** Those that do not take it from the context object either. */
 const inputPath = [
-  ...["MaxConcurrencyPath", "ToleratedFailureCountPath", "ToleratedFailurePercentagePath"],
-  ...["ItemReader/ReaderConfig/MaxItemsPath"],
-  ...["ItemBatcher/MaxItemsPerBatchPath", "ItemBatcher/MaxInputBytesPerBatchPath"],
+  "MaxConcurrencyPath",
+  "ToleratedFailureCountPath",
+  "ToleratedFailurePercentagePath",
+  "ItemReader/ReaderConfig/MaxItemsPath",
+  "ItemBatcher/MaxItemsPerBatchPath",
+  "ItemBatcher/MaxInputBytesPerBatchPath",
 ];
 
 /** Reports each path and intrinsic call of a JSONPath state that cannot be read. */

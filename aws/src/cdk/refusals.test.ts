@@ -214,7 +214,7 @@ const unfit: readonly Case[] = [
   ],
   [
     "a service of AWS that nothing is said of",
-    machine({ Resource: "arn:aws:states:::dynamodb:putItem", Parameters: {} }),
+    machine({ Resource: "arn:aws:states:::dynamodb:putItem", Parameters: { TableName: "t", Item: {} } }),
     { workflows },
     /say what the machine may do there/,
   ],
@@ -294,7 +294,10 @@ test("what the machine may do elsewhere is what its owner says", () => {
   const permissions = [
     new PolicyStatement({ actions: ["dynamodb:PutItem"], resources: ["arn:aws:dynamodb:::table/t"] }),
   ];
-  const parts = machine({ Resource: "arn:aws:states:::dynamodb:putItem", Parameters: {} });
+  const parts = machine({
+    Resource: "arn:aws:states:::dynamodb:putItem",
+    Parameters: { TableName: "t", Item: {} },
+  });
   const template = templateOf(parts, { workflows: { Machine: { ...responsible, permissions } } });
   expect(JSON.stringify(template)).toContain("dynamodb:PutItem");
 });

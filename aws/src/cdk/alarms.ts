@@ -11,7 +11,8 @@ import {
 } from "aws-cdk-lib/aws-cloudwatch";
 import type { Construct } from "constructs";
 import { toMs, type AlarmDefinition } from "tuntas";
-import { unsupported } from "./errors.ts";
+import { deadLetterNameOf } from "tuntas/queue/remote";
+import { checkWithin, unsupported } from "./errors.ts";
 
 /** Who acts, and what they read first. */
 export interface Responsible {
@@ -144,12 +145,11 @@ const comparisons = {
 };
 
 /** What a metric of the application is called on CloudWatch; undefined where AWS has none. */
-function metricOf({ options }: AlarmDefinition, deadLetterOf: (queue: string) => string): Metric | undefined {
+function metricOf({ options }: AlarmDefinition, period: Duration): Metric | undefined {
   const { name, labels = {}, statistic = "max" } = options.metric;
   const { queue, state = "ready" } = labels;
   const way = statistics[statistic];
   if (queue === undefined || way === undefined) return undefined;
-  const period = Duration.millis(toMs(options.period ?? "1m"));
   const of = (metric: string, from = queue) => queueMetric(from, metric, way, period);
   const states: Readonly<Record<string, string>> = {
     ready: "ApproximateNumberOfMessagesVisible",
@@ -159,19 +159,17 @@ function metricOf({ options }: AlarmDefinition, deadLetterOf: (queue: string) =>
   if (name === "tuntas_queue_oldest_age_seconds") return of("ApproximateAgeOfOldestMessage");
   if (name === "tuntas_queue_depth" && states[state]) return of(states[state]);
   if (name === "tuntas_queue_dead_letters")
-    return of("ApproximateNumberOfMessagesVisible", deadLetterOf(queue));
+    return of("ApproximateNumberOfMessagesVisible", deadLetterNameOf(queue));
   return undefined;
 }
 
 /** A declared alarm. Errors: TUNTAS_DEPLOY_UNSUPPORTED. */
-export function watchDeclared(
-  scope: Construct,
-  watch: Watch,
-  { alarm, deadLetterOf }: { alarm: AlarmDefinition; deadLetterOf: (queue: string) => string },
-): Alarm {
+export function watchDeclared(scope: Construct, watch: Watch, alarm: AlarmDefinition): Alarm {
   const { name, options } = alarm;
   const what = `alarm ${name}`;
-  const metric = metricOf(alarm, deadLetterOf);
+  const minutes = toMs(options.period ?? "1m") / 60_000;
+  checkWithin(`${what}: period`, minutes, { min: 1, max: 60, unit: "minutes, in which SQS counts" });
+  const metric = metricOf(alarm, Duration.minutes(minutes));
   if (!metric)
     throw unsupported(
       what,

@@ -14,7 +14,6 @@ import {
   type WorkflowDefinition,
 } from "tuntas";
 import type { ServiceDefinition } from "tuntas/service";
-import { deadLetterNameOf } from "tuntas/queue/remote";
 import { makeWatch, watchDeclared, type Watch } from "./alarms.ts";
 import { unfit, unsupported } from "./errors.ts";
 import { ServiceNetwork } from "./network.ts";
@@ -177,8 +176,7 @@ export class TuntasApp extends Construct {
 
   private deployAlarms(): ReadonlySet<string> {
     const alarms = ofKind(this.parts, "alarm");
-    for (const alarm of alarms)
-      watchDeclared(new Construct(this, alarm.name), this.watch, { alarm, deadLetterOf: deadLetterNameOf });
+    for (const alarm of alarms) watchDeclared(new Construct(this, alarm.name), this.watch, alarm);
     return new Set(alarms.map(({ name }) => name));
   }
 

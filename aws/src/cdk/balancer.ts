@@ -10,7 +10,7 @@ import {
   type IListenerCertificate,
 } from "aws-cdk-lib/aws-elasticloadbalancingv2";
 import type { Construct } from "constructs";
-import { toMs } from "tuntas";
+import { toSeconds } from "tuntas/queue/remote";
 import type { ServiceDefinition } from "tuntas/service";
 import { unsupported } from "./errors.ts";
 import type { ProbeTimes } from "./fargate.ts";
@@ -68,7 +68,7 @@ export function balance(scope: Construct, balanced: Balanced): ApplicationLoadBa
     protocol: ApplicationProtocol.HTTP,
     protocolVersion: kind === "grpc" ? ApplicationProtocolVersion.GRPC : ApplicationProtocolVersion.HTTP1,
     targets: [fargate],
-    deregistrationDelay: Duration.millis(toMs(rollout.deregistrationDelay ?? "1s")),
+    deregistrationDelay: Duration.seconds(toSeconds(rollout.deregistrationDelay ?? "1s")),
     healthCheck: healthCheckOf(balanced),
   });
   return balancer;

@@ -3,11 +3,11 @@ import { ArnFormat, Stack, Tags } from "aws-cdk-lib";
 import { CfnQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import type { QueueDefinition } from "tuntas";
-import { deadLetterNameOf, toSeconds } from "tuntas/queue/remote";
+import { deadLetterNameOf, toSeconds, type Wanted } from "tuntas/queue/remote";
 import { delaySecondsMax } from "../limits.ts";
-import { attributesFor, deadLetterAttributesFor, type Attributes } from "../state.ts";
+import { attributesFor, deadLetterAttributesFor, differences, type Attributes } from "../state.ts";
 import { responsibleOf, watchDeadLetters, type Responsible, type Watch } from "./alarms.ts";
-import { checkWithin } from "./errors.ts";
+import { checkWithin, unfit } from "./errors.ts";
 
 export interface DeclaredQueueProps {
   readonly queue: QueueDefinition<any>;
@@ -37,13 +37,17 @@ const bounds = {
   retention: { min: 60, max: days14, unit: "seconds" },
 } as const;
 
-/** Errors: TUNTAS_DEPLOY_UNSUPPORTED. */
-function check({ name, options }: QueueDefinition<any>): void {
+/** Errors: TUNTAS_DEPLOY_UNSUPPORTED; TUNTAS_DEPLOY_OPTIONS where the application would refuse the queue when it starts. */
+function check(wanted: Wanted, attributes: Attributes): void {
+  const { name, options } = wanted.queue;
   const what = `queue ${name}`;
-  for (const field of ["visibilityTimeout", "delay", "retention"] as const)
+  for (const field of ["delay", "retention"] as const)
     if (options[field] !== undefined)
       checkWithin(`${what}: ${field}`, toSeconds(options[field]), bounds[field]);
+  checkWithin(`${what}: visibilityTimeout`, Number(attributes.VisibilityTimeout), bounds.visibilityTimeout);
   checkWithin(`${what}: deadLetter.retention`, toSeconds(options.deadLetter.retention), bounds.retention);
+  for (const { setting, expected, got } of differences(wanted, attributes))
+    throw unfit(what, `${setting}: expected ${expected}, got ${got}`);
 }
 
 export const tagResponsible = (of: Construct, { owner, runbook }: Responsible): void => {
@@ -51,7 +55,7 @@ export const tagResponsible = (of: Construct, { owner, runbook }: Responsible): 
   Tags.of(of).add("tuntas:runbook", runbook);
 };
 
-/** Errors: TUNTAS_DEPLOY_UNSUPPORTED. */
+/** Errors: TUNTAS_DEPLOY_OPTIONS, TUNTAS_DEPLOY_UNSUPPORTED. */
 export class DeclaredQueue extends Construct {
   readonly name: string;
   readonly arn: string;
@@ -60,7 +64,6 @@ export class DeclaredQueue extends Construct {
 
   constructor(scope: Construct, id: string, { queue, timeoutMs, watch }: DeclaredQueueProps) {
     super(scope, id);
-    check(queue);
     const { deadLetter } = queue.options;
     const wanted = { queue, timeoutMs };
     this.name = queue.name;
@@ -71,9 +74,11 @@ export class DeclaredQueue extends Construct {
       // By name: the queue itself waits for this one.
       redriveAllowPolicy: { redrivePermission: "byQueue", sourceQueueArns: [arnOf(this, queue.name)] },
     });
+    const attributes = attributesFor(wanted, deadLetters.attrArn);
+    check(wanted, attributes);
     const made = new CfnQueue(this, "Queue", {
       queueName: queue.name,
-      ...propertiesOf(attributesFor(wanted, deadLetters.attrArn)),
+      ...propertiesOf(attributes),
       sqsManagedSseEnabled: true,
     });
     [this.arn, this.deadLetterArn, this.url] = [made.attrArn, deadLetters.attrArn, made.attrQueueUrl];

@@ -28,6 +28,8 @@ const nightly = (more: Partial<Parameters<typeof schedule>[1]> = {}): Parts => (
   }),
 });
 
+const nightlyInto = (target: typeof jobs): Parts => ({ target, ...nightly({ target, overlap: "queue" }) });
+
 const old = (more: Partial<Parameters<typeof alarm>[1]> = {}): Parts => ({
   jobs,
   old: alarm("jobs-old", {
@@ -180,9 +182,39 @@ const unsupported: readonly Case[] = [
     { services, image },
     /at most 16384 CPU units/,
   ],
+  [
+    "a FIFO queue that asks for deduplication ids",
+    nightlyInto(queue("jobs.fifo", jobs.options)),
+    {},
+    /contentDeduplication: true of its queue jobs.fifo/,
+  ],
+  [
+    "a period of half a minute",
+    old({ period: "30s" }),
+    {},
+    /alarm jobs-old: period: expected 1 to 60 minutes/,
+  ],
+  [
+    "a handler that takes 13 hours",
+    { w: worker(jobs, { idempotencyKey: "none", timeout: "13h", handle() {} }) },
+    {},
+    /visibilityTimeout: expected 0 to 43200 seconds/,
+  ],
 ];
 
 const unfit: readonly Case[] = [
+  [
+    "a message that comes out before its handler's time",
+    {
+      w: worker(queue("q", { ...jobs.options, visibilityTimeout: "10s" }), {
+        idempotencyKey: "none",
+        timeout: "1m",
+        handle() {},
+      }),
+    },
+    {},
+    /queue q: VisibilityTimeout: expected at least 60/,
+  ],
   [
     "a workflow that nobody answers for",
     machine({ Type: "Pass" }),

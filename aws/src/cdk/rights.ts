@@ -24,13 +24,14 @@ export const toWork = ({ arn, deadLetterArn }: DeclaredQueue): PolicyStatement[]
 export const toAnswer = ({ arn }: DeclaredWorkflow): PolicyStatement =>
   allow(["states:SendTaskSuccess", "states:SendTaskFailure", "states:SendTaskHeartbeat"], arn);
 
+export const toStartOnly = (arn: string): PolicyStatement => allow(["states:StartExecution"], arn);
+
 export const toStart = ({ arn, executionArns }: DeclaredWorkflow): PolicyStatement[] => [
-  allow(["states:StartExecution", "states:DescribeStateMachine"], arn),
+  toStartOnly(arn),
   allow(["states:DescribeExecution"], executionArns),
 ];
 
 export const toSendOnly = (arn: string): PolicyStatement => allow(["sqs:SendMessage"], arn);
-export const toStartOnly = (arn: string): PolicyStatement => allow(["states:StartExecution"], arn);
 export const toInvoke = (arn: string): PolicyStatement => allow(["lambda:InvokeFunction"], arn, `${arn}:*`);
 
 /** What Step Functions asks for to write a machine's log; AWS names no resource for these. */

@@ -2,7 +2,7 @@
 import { CfnScalingPolicy } from "aws-cdk-lib/aws-applicationautoscaling";
 import type { FargateService } from "aws-cdk-lib/aws-ecs";
 import type { Construct } from "constructs";
-import { toMs } from "tuntas";
+import { toSeconds } from "tuntas/queue/remote";
 import type { ServiceDefinition } from "tuntas/service";
 import type { ServiceNetwork } from "./network.ts";
 
@@ -80,8 +80,8 @@ export function scale(scope: Construct, scaled: Scaled): void {
     serviceNamespace,
     targetTrackingScalingPolicyConfiguration: {
       ...specificationOf(scaling, scaled),
-      scaleInCooldown: toMs(scaleInCooldown) / 1000,
-      scaleOutCooldown: toMs(scaleOutCooldown) / 1000,
+      scaleInCooldown: toSeconds(scaleInCooldown),
+      scaleOutCooldown: toSeconds(scaleOutCooldown),
     },
   });
 }

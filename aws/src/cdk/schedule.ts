@@ -55,6 +55,12 @@ function checkOverlap(what: string, { options }: ScheduleDefinition): void {
   );
 }
 
+/** EventBridge gives a message no deduplication id. */
+function checkFifo(what: string, { declared }: DeclaredScheduleProps["target"]): void {
+  if (declared.kind === "queue" && declared.name.endsWith(".fifo") && !declared.options.contentDeduplication)
+    throw unsupported(what, `expected contentDeduplication: true of its queue ${declared.name}`);
+}
+
 /** For how long EventBridge tries: what is late by more is let go. */
 function triedForSeconds(what: string, { catchUp }: ScheduleDefinition["options"]): number {
   if (catchUp === "skip") return 60;
@@ -107,6 +113,7 @@ export class DeclaredSchedule extends Construct {
     const what = `schedule ${name}`;
     checkTime(what, options);
     checkOverlap(what, schedule);
+    checkFifo(what, target);
     checkInput(what, props);
     const maximumEventAgeInSeconds = triedForSeconds(what, options);
     const hours = overdueHours(what, schedule);

@@ -16,7 +16,7 @@ import type { ApplicationLoadBalancer, IListenerCertificate } from "aws-cdk-lib/
 import type { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { toMs } from "tuntas";
+import { toSeconds } from "tuntas/queue/remote";
 import type { ServiceDefinition } from "tuntas/service";
 import { balance } from "./balancer.ts";
 import { unfit, unsupported } from "./errors.ts";
@@ -153,7 +153,7 @@ export class DeclaredService extends Construct {
       memoryLimitMiB: memory.limit,
       environment: environmentOf(service, props.environment),
       ...(props.secrets && { secrets: { ...props.secrets } }),
-      stopTimeout: Duration.millis(toMs(stopTimeout)),
+      stopTimeout: Duration.seconds(toSeconds(stopTimeout)),
       logging: LogDriver.awsLogs({ logGroup, streamPrefix: service.name }),
       portMappings: isServed(service) ? [{ containerPort: port }] : [],
       healthCheck: {
@@ -191,8 +191,8 @@ export class DeclaredService extends Construct {
       ...(rollout.circuitBreaker !== "off" && { circuitBreaker: rollout.circuitBreaker }),
       ...deploymentAlarms(props),
       ...(isServed(service) && {
-        healthCheckGracePeriod: Duration.millis(
-          Math.max(toMs(rollout.healthCheckGracePeriod ?? "0s"), this.times.startPeriodSeconds * 1000),
+        healthCheckGracePeriod: Duration.seconds(
+          Math.max(toSeconds(rollout.healthCheckGracePeriod ?? "0s"), this.times.startPeriodSeconds),
         ),
       }),
     });

@@ -1,7 +1,7 @@
 // Which fields the language knows where: those of each type of state, those of one query language alone, and those that
 // exclude each other. As ValidateStateMachineDefinition answers for each type and field.
 import { operandOf } from "../choice.ts";
-import type { JsonObject } from "../contract.ts";
+import type { Json, JsonObject } from "../contract.ts";
 import { isObject } from "../path/evaluate.ts";
 
 export type Report = (location: string | undefined, message: string, code?: string) => void;
@@ -167,7 +167,8 @@ export function checkStateFields(state: JsonObject, { at, language }: Place, rep
   const known = [...everywhere, ...ofType[state.Type as string]!];
   refuseUnknown(state, known, at, report);
   const own = Object.fromEntries(Object.entries(state).filter(([field]) => known.includes(field)));
-  for (const { part, location, names } of [{ part: own, location: at, names: known }, ...partsOf(own, at)]) {
+  const parts: readonly Part[] = [{ part: own, location: at }, ...partsOf(own, at)];
+  for (const { part, location, names } of parts) {
     if (names) refuseUnknown(part, names, location, report);
     if (language !== undefined) refuseOtherLanguage(part, language, location, report);
     refuseBoth(part, location, report);
@@ -188,13 +189,17 @@ function partsOf(state: JsonObject, at: string): readonly Part[] {
     itemsOf(state, field, at).map(({ part, location }) => ({ part, location, names })),
   );
   const objects = ["ItemReader", "ItemReader/ReaderConfig", "ItemBatcher", "ResultWriter"].flatMap((path) => {
-    const part = path
-      .split("/")
-      .reduce<unknown>((from, field) => (from as JsonObject | undefined)?.[field], state);
-    return isObject(part as JsonObject) ? [{ part: part as JsonObject, location: `${at}/${path}` }] : [];
+    const part = fieldAt(state, path);
+    return isObject(part) ? [{ part, location: `${at}/${path}` }] : [];
   });
   return [...lists, ...objects];
 }
+
+/** A field of the state or of an object within it: `ItemReader/ReaderConfig`. */
+export const fieldAt = (state: JsonObject, path: string): Json | undefined =>
+  path
+    .split("/")
+    .reduce<Json | undefined>((value, field) => (isObject(value) ? value[field] : undefined), state);
 
 /** The objects of a list among the state's fields. */
 export function itemsOf(state: JsonObject, field: string, at: string): readonly Part[] {

@@ -5,7 +5,7 @@ import { isObject } from "../path/evaluate.ts";
 import { PathSyntaxError } from "../path/parse.ts";
 import { compileReference } from "../query/jsonpath.ts";
 import { namesOneNode } from "../result-path.ts";
-import { itemsOf, type Report } from "./shape.ts";
+import { fieldAt, itemsOf, type Report } from "./shape.ts";
 
 const templates = [
   "Parameters",
@@ -34,10 +34,10 @@ const inputPath = [
 
 /** Reports each path and intrinsic call of a JSONPath state that cannot be read. */
 export function checkPaths(state: JsonObject, at: string, report: Report): void {
-  for (const field of templates) checkTemplate(fieldOf(state, field), `${at}/${field}`, report);
+  for (const field of templates) checkTemplate(fieldAt(state, field), `${at}/${field}`, report);
   for (const field of paths) checkPath(state[field], `${at}/${field}`, report);
   for (const field of onePath) checkOnePath(state[field], `${at}/${field}`, report);
-  for (const field of inputPath) checkInputPath(fieldOf(state, field), `${at}/${field}`, report);
+  for (const field of inputPath) checkInputPath(fieldAt(state, field), `${at}/${field}`, report);
   checkResultPath(state.ResultPath, `${at}/ResultPath`, report);
   for (const { part, location } of itemsOf(state, "Catch", at)) {
     checkTemplate(part.Assign, `${location}/Assign`, report);
@@ -46,11 +46,6 @@ export function checkPaths(state: JsonObject, at: string, report: Report): void 
   for (const { part, location } of itemsOf(state, "Choices", at))
     checkTemplate(part.Assign, `${location}/Assign`, report);
 }
-
-const fieldOf = (from: JsonObject, path: string): Json | undefined =>
-  path
-    .split("/")
-    .reduce<Json | undefined>((value, field) => (isObject(value) ? value[field] : undefined), from);
 
 function checkTemplate(value: Json | undefined, at: string, report: Report): void {
   if (Array.isArray(value))

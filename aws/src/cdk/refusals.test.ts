@@ -120,6 +120,20 @@ const unsupported: readonly Case[] = [
     {},
     /catchUp.all: expected 60 to 86400 seconds/,
   ],
+  ["holidays", nightly({ holidays: { dates: [], rule: "skip" } }), {}, /knows no holidays/],
+  [
+    "dead letters of its own choice",
+    nightly({ deadLetter: jobs }),
+    {},
+    /expected no deadLetter: .*nightly-undelivered/,
+  ],
+  ["half a minute", nightly({ flexible: "30s" }), {}, /flexible: expected 1 to 1440 minutes/],
+  [
+    "more tries than AWS has",
+    nightly({ retry: { attempts: 187, within: "1h" } }),
+    {},
+    /retry.attempts: expected 1 to 186/,
+  ],
   ["a year between two", nightly({ when: "cron(0 2 1 1 ? *)" }), {}, /looks back 168 hours/],
   [
     "work that needs its window",
@@ -305,6 +319,15 @@ test("a declared alarm and a schedule in its zone, with its retries and its dead
     Target: { RetryPolicy: { MaximumEventAgeInSeconds: 7200 } },
   });
   expect(JSON.stringify(made.Target.DeadLetterConfig)).toContain("Undelivered");
+  const spread = nightly({ flexible: "10m", retry: { attempts: 4, within: "1h" } });
+  expect(templateOf(spread).Resources).toSatisfy((resources: typeof Resources) =>
+    Object.values(resources).some(
+      ({ Properties }) =>
+        Properties.FlexibleTimeWindow?.MaximumWindowInMinutes === 10 &&
+        Properties.Target.RetryPolicy.MaximumRetryAttempts === 3 &&
+        Properties.Target.RetryPolicy.MaximumEventAgeInSeconds === 3600,
+    ),
+  );
 });
 
 test("a Lambda function that is not the workflow's own is called as the document says, and nothing else may be", () => {

@@ -61,6 +61,34 @@ function checkFifo(what: string, { declared }: DeclaredScheduleProps["target"]):
     throw unsupported(what, `expected contentDeduplication: true of its queue ${declared.name}`);
 }
 
+/** What it does not know, and what has another form here. */
+function checkMore(what: string, { name, options }: ScheduleDefinition): void {
+  if (options.holidays) throw unsupported(what, "EventBridge knows no holidays");
+  if (options.deadLetter)
+    throw unsupported(what, `expected no deadLetter: its dead letters go to ${name}-undelivered`);
+}
+
+function windowOf(what: string, { flexible }: ScheduleDefinition["options"]) {
+  if (flexible === undefined) return { mode: "OFF" };
+  const maximumWindowInMinutes = toMs(flexible) / 60_000;
+  checkWithin(`${what}: flexible`, maximumWindowInMinutes, { min: 1, max: 1440, unit: "minutes" });
+  return { mode: "FLEXIBLE", maximumWindowInMinutes };
+}
+
+/** What is late by more than the one or the other says is let go. */
+function retryPolicyOf(what: string, options: ScheduleDefinition["options"]) {
+  const maximumEventAgeInSeconds = triedForSeconds(what, options);
+  const { retry } = options;
+  if (!retry) return { maximumEventAgeInSeconds, maximumRetryAttempts: 185 };
+  const seconds = toMs(retry.within) / 1000;
+  checkWithin(`${what}: retry.attempts`, retry.attempts, { min: 1, max: 186, unit: "attempts" });
+  checkWithin(`${what}: retry.within`, seconds, { min: 60, max: 86_400, unit: "seconds" });
+  return {
+    maximumEventAgeInSeconds: Math.min(seconds, maximumEventAgeInSeconds),
+    maximumRetryAttempts: retry.attempts - 1,
+  };
+}
+
 /** For how long EventBridge tries: what is late by more is let go. */
 function triedForSeconds(what: string, { catchUp }: ScheduleDefinition["options"]): number {
   if (catchUp === "skip") return 60;
@@ -115,7 +143,8 @@ export class DeclaredSchedule extends Construct {
     checkOverlap(what, schedule);
     checkFifo(what, target);
     checkInput(what, props);
-    const maximumEventAgeInSeconds = triedForSeconds(what, options);
+    checkMore(what, schedule);
+    const [retryPolicy, flexibleTimeWindow] = [retryPolicyOf(what, options), windowOf(what, options)];
     const hours = overdueHours(what, schedule);
     const undelivered = this.makeUndelivered(props);
     const { arn } = target.deployed;
@@ -126,13 +155,13 @@ export class DeclaredSchedule extends Construct {
       description: described(options),
       scheduleExpression: options.when,
       scheduleExpressionTimezone: options.timeZone,
-      flexibleTimeWindow: { mode: "OFF" },
+      flexibleTimeWindow,
       state: "ENABLED",
       target: {
         arn,
         roleArn: role.roleArn,
         input: JSON.stringify(inputOf(schedule, scheduledTime)),
-        retryPolicy: { maximumEventAgeInSeconds, maximumRetryAttempts: 185 },
+        retryPolicy,
         deadLetterConfig: { arn: undelivered.attrArn },
         ...(options.target.name.endsWith(".fifo") && { sqsParameters: { messageGroupId: name } }),
       },

@@ -224,6 +224,7 @@ create table tuntas.batch_job (
   begun_at timestamp with time zone,
   ended_at timestamp with time zone,
   cleaned_at timestamp with time zone,
+  moved_at timestamp with time zone default tuntas.now() not null,
   constraint batch_job_pkey PRIMARY KEY (id),
   constraint batch_job_batch_fkey FOREIGN KEY (batch) REFERENCES tuntas.batch(name) ON DELETE CASCADE,
   constraint batch_job_check CHECK (((state = ANY (ARRAY['completed'::text, 'cancelled'::text])) = (ended_at IS NOT NULL))),

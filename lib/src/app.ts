@@ -1,5 +1,5 @@
 // An application: the exported values that belong together, and what starts and ends them.
-import type { Payload } from "./access/contract.ts";
+import type { Payload, PayloadKind } from "./access/contract.ts";
 import { pathsOf } from "./access/mask.ts";
 import type { AlarmDefinition } from "./alarm/contract.ts";
 import { batchErrors, type BatchDefinition } from "./batch/contract.ts";
@@ -241,8 +241,8 @@ async function watchOver(parts: Parts, { ledger }: Platform): Promise<() => void
 
 /** What people who watch are to know: the alarms, what payloads are, and that something else may run now. */
 async function announce({ parts }: AppDefinition, { alarms, access, series }: Platform): Promise<() => void> {
-  await access.declarePayloads("queue", payloadsOfQueues(parts));
-  await access.declarePayloads("workflow", payloadsOfWorkflows(parts));
+  for (const [kind, payloads] of Object.entries(payloadsOf(parts)))
+    await access.declarePayloads(kind as PayloadKind, new Map(payloads));
   const service = serviceName();
   const { TUNTAS_REVISION: revision } = process.env;
   if (revision) await series.deployed(service, revision);
@@ -257,15 +257,14 @@ function payloadOf(schema: Schema, sensitive: readonly string[] = []): Payload {
   };
 }
 
-const payloadsOfQueues = (parts: Parts): Map<string, Payload> =>
-  new Map(queuesOf(parts).map(({ name, options }) => [name, payloadOf(options.message, options.sensitive)]));
-
-const payloadsOfWorkflows = (parts: Parts): Map<string, Payload> =>
-  new Map(
-    partsOf(parts, "workflow").flatMap(({ name, options: { input } }) =>
-      input ? [[name, payloadOf(input)] as const] : [],
-    ),
-  );
+const payloadsOf = (parts: Parts): Record<PayloadKind, [name: string, Payload][]> => ({
+  queue: queuesOf(parts).map(({ name, options }) => [name, payloadOf(options.message, options.sensitive)]),
+  workflow: partsOf(parts, "workflow").flatMap(({ name, options: { input } }) =>
+    input ? [[name, payloadOf(input)]] : [],
+  ),
+  stream: streamsOf(parts).map(({ name, options }) => [name, payloadOf(options.record, options.sensitive)]),
+  batch: partsOf(parts, "batch").map(({ name, options }) => [name, payloadOf(options.input)]),
+});
 
 /** Makes the database agree with the declared queues, and finds those that live elsewhere. */
 async function beginQueues(

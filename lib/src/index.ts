@@ -31,6 +31,7 @@ export type {
   WorkflowOptions,
 } from "./workflow/declaration.ts";
 export { batch } from "./batch/declaration.ts";
+export type { TypedBatch } from "./batch/declaration.ts";
 export type { BatchDefinition, BatchOptions } from "./batch/contract.ts";
 export { schedule } from "./schedule/declaration.ts";
 export type { OccurrenceInput, ScheduleDefinition, ScheduleOptions } from "./schedule/contract.ts";

@@ -25,7 +25,7 @@ export interface Access {
     filter: AuditFilter,
     page: { readonly before?: string | undefined; readonly limit: number },
   ): Promise<AuditRecord[]>;
-  /** What a queue's messages or a workflow's inputs are; nothing is known of what no code has declared. */
+  /** What a queue's messages, a stream's records, a workflow's or a batch's inputs are; nothing is known of what no code has declared. */
   payload(kind: PayloadKind, name: string): Promise<Payload>;
   declarePayloads(kind: PayloadKind, of: ReadonlyMap<string, Payload>): Promise<void>;
 }

@@ -146,4 +146,4 @@ export interface Payload {
   readonly schema: string | null;
 }
 
-export type PayloadKind = "queue" | "workflow";
+export type PayloadKind = "queue" | "workflow" | "stream" | "batch";

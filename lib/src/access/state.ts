@@ -32,6 +32,10 @@ export const permissions = {
   "workflow.configure": { meaning: "create, change or delete a state machine", roles: operators },
   "approval.decide": { meaning: "approve or reject what waits for a person", roles: approvers },
   "schedule.change": { meaning: "pause, resume or trigger a schedule", roles: operators },
+  "stream.change": {
+    meaning: "rewind or resume a stream's consumer, replay, discard or forget what it has",
+    roles: operators,
+  },
   "batch.change": { meaning: "start, pause or abort a batch or backfill", roles: operators },
   "outbox.return": { meaning: "put parked announcements back", roles: operators },
   "effect.settle": { meaning: "say what became of an unknown side effect", roles: both },

@@ -134,6 +134,10 @@ test("B-01 B-02 B-05 B-09 B-11 O-17: what is staged in partitions is promoted by
     ),
   ).toBe(true);
   expect(parts[0]!.hash).not.toBe(parts[1]!.hash);
+  const rest = await kit.platform.batches.partitions(job.id, { after: 18, limit: 5 });
+  expect(rest.map(({ number }) => number)).toEqual([19, 20]);
+  expect(job.movedAtMs).toBe(job.endedAtMs);
+  expect(await kit.platform.batches.jobs({ batch: of.name, before: job.id })).toEqual([]);
 });
 
 test("B-01: one input is planned to one list, and a list that another call makes otherwise is refused", async () => {

@@ -20,6 +20,7 @@ import {
   type PartitionReport,
   type Started,
   type StartOptions,
+  type Verb,
 } from "./contract.ts";
 import { queueNameOf, settingsOf } from "./declaration.ts";
 import { batchDestination, batchTarget } from "./destination.ts";
@@ -27,7 +28,7 @@ import { moveOn } from "./ending.ts";
 import { makeNews } from "./news.ts";
 import { makeRunningJobs } from "./running.ts";
 import { batchSignals } from "./signals.ts";
-import { after, isSettled, type Verb } from "./state.ts";
+import { after, isSettled } from "./state.ts";
 import { beginningOf } from "./step.ts";
 import * as batches from "./store/batches.ts";
 import * as jobs from "./store/jobs.ts";

@@ -137,6 +137,9 @@ export const jobStates = [
 ] as const;
 export type JobState = (typeof jobStates)[number];
 
+/** What a person can say to a job. */
+export type Verb = "pause" | "resume" | "retry" | "cancel";
+
 export const partitionStates = ["pending", "running", "done", "failed", "cancelled"] as const;
 export type PartitionState = (typeof partitionStates)[number];
 
@@ -172,14 +175,20 @@ export interface JobReport {
   readonly reason: string;
   readonly planHash: string | null;
   readonly failure: string | null;
+  /** What can be said to it now. */
+  readonly verbs: readonly Verb[];
   readonly askedAtMs: number;
+  /** When it came into its state. */
+  readonly movedAtMs: number;
   readonly begunAtMs: number | null;
   readonly endedAtMs: number | null;
   /** How many partitions are in each state. */
   readonly partitions: Readonly<Record<PartitionState, number>> & { readonly total: number };
   /** Rows that the partitions which are done have staged. */
   readonly rows: number;
-  /** At the pace since it was last begun; null where nothing can be said. */
+  /** Partitions that have ended in a minute since it was last begun; null where nothing can be said. */
+  readonly perMinute: number | null;
+  /** At that pace. */
   readonly leftMs: number | null;
   /** Null before its promotion. */
   readonly manifest: Manifest | null;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { app, queue, schedule } from "../index.ts";
 import { refusal } from "../core/refusal.fixture.ts";
 import { batch, type BatchOptions } from "./index.ts";
-import { leftMsOf } from "./state.ts";
+import { leftMsOf, perMinuteOf, verbsOf } from "./state.ts";
 
 const whole: BatchOptions<any, any> = {
   input: z.object({ month: z.string() }),
@@ -96,4 +96,13 @@ test("B-19: the time that is left goes by the pace since the job was last begun"
   expect(leftMsOf({ open: 30, endedSince: 10, sinceMs: 5000 })).toBe(15_000);
   expect(leftMsOf({ open: 30, endedSince: 0, sinceMs: 5000 })).toBeNull();
   expect(leftMsOf({ open: 0, endedSince: 0, sinceMs: 0 })).toBe(0);
+  expect(perMinuteOf({ open: 30, endedSince: 10, sinceMs: 5000 })).toBe(120);
+  expect(perMinuteOf({ open: 30, endedSince: 0, sinceMs: 5000 })).toBeNull();
+});
+
+test("what can be said to a job follows from its state", () => {
+  expect(verbsOf("running")).toEqual(["pause", "cancel"]);
+  expect(verbsOf("paused")).toEqual(["resume", "cancel"]);
+  expect(verbsOf("failed")).toEqual(["retry", "cancel"]);
+  expect(verbsOf("completed")).toEqual([]);
 });

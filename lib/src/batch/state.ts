@@ -2,10 +2,8 @@
 // partition, and when a job will be done.
 import { Outcome, outcomeOfThrown } from "../core/outcome.ts";
 import { isStorable } from "../core/text.ts";
-import type { JobState, Partition } from "./contract.ts";
+import type { JobState, Partition, Verb } from "./contract.ts";
 import { partitionsMax } from "./contract.ts";
-
-export type Verb = "pause" | "resume" | "retry" | "cancel";
 
 const transitions: Readonly<Record<Verb, { readonly from: readonly JobState[]; readonly to: JobState }>> = {
   pause: { from: ["waiting", "running"], to: "paused" },
@@ -19,6 +17,10 @@ export function after(verb: Verb, state: JobState): JobState | undefined {
   const { from, to } = transitions[verb];
   return from.includes(state) ? to : undefined;
 }
+
+/** What may be said to a job in this state. */
+export const verbsOf = (state: JobState): Verb[] =>
+  (Object.keys(transitions) as Verb[]).filter((verb) => after(verb, state) !== undefined);
 
 /** Whether nothing happens to it by itself any more. */
 export const isSettled = (state: JobState): boolean =>
@@ -77,6 +79,10 @@ export interface Pace {
   readonly endedSince: number;
   readonly sinceMs: number;
 }
+
+/** How many partitions end in a minute; null where there is no pace yet. */
+export const perMinuteOf = ({ endedSince, sinceMs }: Pace): number | null =>
+  endedSince === 0 || sinceMs <= 0 ? null : (endedSince * 60_000) / sinceMs;
 
 /** How long what is open takes at this pace; null where there is none yet. */
 export const leftMsOf = ({ open, endedSince, sinceMs }: Pace): number | null =>

@@ -188,6 +188,9 @@ test("V-04 V-31 Y-08 Y-12 a stream: a consumer that stands still falls behind; a
   await kit.platform.sample();
   const hot = { stream: "shape-stream", partition: labels.partition, key: "acme" };
   expect(await figureOf("tuntas_stream_hot_partition", hot)).toBeGreaterThan(1.9);
+  expect(await kit.platform.streams.hot("shape-stream")).toMatchObject([
+    { partition: Number(labels.partition), key: "acme" },
+  ]);
   await running.stop();
 });
 

@@ -158,6 +158,9 @@ test("Y-06 Y-07: a parked record is replayed once by whoever reads its partition
   expect(await room.parked(of.name)).toEqual([]);
   expect(await effects(kit, of)).toMatchObject([{ n: 0, id: `${of.name}/0/0` }]);
   expect(await room.replay(name, ada)).toEqual([]);
+  expect(await room.records(of.name, { partition: 0, offset: 0, limit: 5 })).toMatchObject([
+    { offset: 0, key: "k", body: '{"n":0}' },
+  ]);
   it.repaired = false;
   await of.append({ n: 0 }, { key: "k" });
   await parked.until(2);
@@ -209,9 +212,9 @@ test("of a batch whose shared statements fail, the one record whose statement it
   });
   await Promise.all(upTo(10).map((n) => of.append({ n }, { key: "k" })));
   await running.handled(9);
-  expect(await kit.platform.streams.parked(of.name)).toMatchObject([
-    { offset: 6, code: "23514", attempts: 2 },
-  ]);
+  const parked = await kit.platform.streams.parked(of.name);
+  expect(parked).toMatchObject([{ offset: 6, code: "23514", attempts: 2 }]);
+  expect(await kit.platform.streams.parked(of.name, { before: parked[0]!.id })).toEqual([]);
   const rows = await ask(kit.platform, "select n from tuntas.unlike order by n");
   expect(rows.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4, 5, 7, 8, 9]);
 });

@@ -138,8 +138,9 @@ export interface PartitionReport {
   readonly lagMs: number | null;
   /** The process that reads it, as host and number; null where none does. */
   readonly owner: string | null;
-  /** Failures of the record that it stands at. */
+  /** Failures of the record that it stands at, and what the last of them said. */
   readonly attempts: number;
+  readonly code: string | null;
   readonly reason: string | null;
   readonly stoppedAtMs: number | null;
 }
@@ -174,6 +175,24 @@ export interface StreamReport extends StreamSettings {
   /** By partition, the oldest offset that is kept and the one that comes next. */
   readonly offsets: readonly { readonly first: number; readonly next: number }[];
   readonly consumers: readonly ConsumerReport[];
+}
+
+/** A partition that gets far more than its share of the records of the last minute. */
+export interface Hot {
+  readonly stream: string;
+  readonly partition: number;
+  /** The key that most of them have. */
+  readonly key: string;
+  /** How many times its share it gets. */
+  readonly times: number;
+}
+
+/** A record as it is kept. */
+export interface StoredRecord {
+  readonly offset: number;
+  readonly key: string;
+  readonly body: string;
+  readonly appendedAtMs: number;
 }
 
 /** A record that a consumer has gone past without handling it. */

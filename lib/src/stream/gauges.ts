@@ -49,7 +49,7 @@ function byConsumer(all: readonly PartitionStanding[]): PartitionStanding[][] {
 export async function readStreamGauges(sql: Runner): Promise<Reading[]> {
   if ((await readStreams(sql, null)).length === 0) return [];
   const all = await readPartitions(sql, null);
-  const hot = hotPartitions(await readHeat(sql));
+  const hot = hotPartitions(await readHeat(sql, null));
   const held = await readHeldSegments(sql);
   return [
     ...all.flatMap(ofPartition),

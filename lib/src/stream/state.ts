@@ -2,6 +2,7 @@
 // takes how many partitions, and what of the segments is begun and dropped.
 import { backoffMs, type Backoff } from "../core/backoff.ts";
 import type { Outcome } from "../core/outcome.ts";
+import type { Hot } from "./contract.ts";
 
 const [prime, basis] = [0x01000193, 0x811c9dc5];
 
@@ -86,11 +87,6 @@ export interface Heat {
   readonly withinMs: number;
   /** The key that most of them have. */
   readonly key: string;
-}
-
-export interface Hot extends Pick<Heat, "stream" | "partition" | "key"> {
-  /** How many times its share it gets. */
-  readonly times: number;
 }
 
 /** Fewer records than these say nothing. */

@@ -4,6 +4,7 @@ import type { Owned } from "./basics.ts";
 export type DecisionKind =
   | "alarm"
   | "approval"
+  | "batch"
   | "dead-letters"
   | "discrepancy"
   | "effect"
@@ -13,6 +14,7 @@ export type DecisionKind =
   | "queue"
   | "schedule"
   | "service"
+  | "stream"
   | "undeclared";
 
 /** One line of "needs a decision": what, whose, how old, and the one next act. */

@@ -2,6 +2,7 @@
 // `POST /console/api/NAME` with a JSON body.
 import type { AlarmActs, AlarmReads } from "./alarms.ts";
 import type { ApprovalActs, ApprovalReads } from "./approvals.ts";
+import type { BatchActs, BatchReads } from "./batches.ts";
 import type { None } from "./basics.ts";
 import type { DeadLetterActs, DeadLetterReads } from "./dead-letters.ts";
 import type { HomeView } from "./home.ts";
@@ -13,12 +14,14 @@ import type { SafetyActs, SafetyReads } from "./safety.ts";
 import type { ScheduleActs, ScheduleReads } from "./schedules.ts";
 import type { SeriesReads } from "./series.ts";
 import type { ServiceActs, ServiceReads } from "./services.ts";
+import type { StreamActs, StreamReads } from "./streams.ts";
 import type { TryActs, TryReads } from "./tries.ts";
 import type { WorkflowActs, WorkflowReads } from "./workflows.ts";
 
 export type * from "./alarms.ts";
 export type * from "./approvals.ts";
 export type * from "./basics.ts";
+export type * from "./batches.ts";
 export type * from "./dead-letters.ts";
 export type * from "./home.ts";
 export type * from "./operations.ts";
@@ -30,6 +33,7 @@ export type * from "./schedules.ts";
 export type * from "./series.ts";
 export type * from "./services.ts";
 export type * from "./session.ts";
+export type * from "./streams.ts";
 export type * from "./tries.ts";
 export type * from "./workflows.ts";
 
@@ -38,6 +42,7 @@ export interface Reads
     OperationReads,
     AlarmReads,
     ApprovalReads,
+    BatchReads,
     PanelReads,
     QueueReads,
     DeadLetterReads,
@@ -46,6 +51,7 @@ export interface Reads
     ScheduleReads,
     SeriesReads,
     ServiceReads,
+    StreamReads,
     TryReads,
     WorkflowReads {
   home: { query: None; answer: HomeView };
@@ -56,11 +62,13 @@ export interface Acts
     OperationActs,
     AlarmActs,
     ApprovalActs,
+    BatchActs,
     QueueActs,
     DeadLetterActs,
     SafetyActs,
     ScheduleActs,
     ServiceActs,
+    StreamActs,
     TryActs,
     WorkflowActs {}
 

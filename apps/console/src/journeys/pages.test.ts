@@ -99,7 +99,7 @@ journey("every page of the console in a browser", serveShop, (shop) => {
     await page.getByRole("navigation", { name: "Pages" }).getByText("Dead letters").click();
     await page.getByRole("heading", { name: "Dead letters", level: 1 }).waitFor();
     expect(page.complaints).toEqual([]);
-  }, 240_000);
+  }, 400_000);
 
   test.each(["light", "dark"] as const)(
     "as soon as there is a user, people sign in first, %s",

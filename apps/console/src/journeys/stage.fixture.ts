@@ -8,10 +8,12 @@ import { add, listParked, Unavailable } from "tuntas/outbox";
 import { defaultScope } from "tuntas/queue";
 import { z } from "zod";
 import { openApi } from "./api.fixture.ts";
+import { openBatches } from "./batches.fixture.ts";
 import { recall } from "./history.fixture.ts";
 import { refundApproval, refunds } from "./refunds.fixture.ts";
 import { openSchedules } from "./schedules.fixture.ts";
 import { openServices } from "./services.fixture.ts";
+import { openStreams } from "./streams.fixture.ts";
 import { fulfil } from "./workflows.fixture.ts";
 
 const order = z.object({
@@ -176,9 +178,11 @@ export interface Shop extends AsyncDisposable {
 /** Opens the shop on the platform, and has its day happen. */
 export async function openShop(platform: Platform): Promise<Shop> {
   const running = await start(shop, { platform, drain: "100ms" });
-  const [fulfilment, schedules, services] = await Promise.all([
+  const [fulfilment, ...rooms] = await Promise.all([
     fulfil(platform),
     openSchedules(platform),
+    openStreams(platform),
+    openBatches(platform),
     openServices(platform),
   ]);
   const api = await openApi(running, (placed) => stockUpdate.send(placed));
@@ -218,8 +222,7 @@ export async function openShop(platform: Platform): Promise<Shop> {
       await Promise.all([
         running.stop(),
         fulfilment.stop(),
-        schedules[Symbol.asyncDispose](),
-        services[Symbol.asyncDispose](),
+        ...rooms.map((room) => room[Symbol.asyncDispose]()),
       ]);
     },
   };

@@ -114,6 +114,57 @@ export const pagesOfShop: readonly Place[] = [
       await page.getByText("Run its window again").waitFor();
     },
   },
+  { name: "streams", address: "/streams", shows: "price-changes" },
+  { name: "stream", address: "/streams/order-events", shows: "does not go past offset" },
+  {
+    name: "partition",
+    address: "/streams/order-events?consumer=order-status",
+    shows: "does not go past offset",
+    async act(page) {
+      await page
+        .getByRole("table", { name: "Partitions of order-status" })
+        .getByRole("row", { name: /stopped/ })
+        .click();
+      await page.getByLabel("The record").getByText("ord-2003").waitFor();
+    },
+  },
+  {
+    name: "parked record",
+    address: "/streams/order-events?view=parked&consumer=audit-trail",
+    shows: "LEDGER_CLOSED",
+    async act(page) {
+      await page
+        .getByRole("row", { name: /AMOUNT_NEGATIVE/ })
+        .first()
+        .click();
+      await page.getByText("What it said").waitFor();
+    },
+  },
+  { name: "batches", address: "/batches", shows: "2026-08" },
+  {
+    name: "job",
+    address: "/batches?state=running",
+    shows: "2026-11",
+    async act(page) {
+      await page.getByRole("row", { name: /2026-11/ }).click();
+      await page.getByText("are worked on").waitFor();
+    },
+  },
+  {
+    name: "failed job",
+    address: "/batches?state=failed",
+    shows: "2026-07",
+    async act(page) {
+      await page.getByRole("row", { name: /2026-07/ }).click();
+      await page.getByRole("link", { name: "what failed" }).click();
+      await page
+        .getByRole("table", { name: "Partitions" })
+        .getByRole("row", { name: /failed/ })
+        .first()
+        .click();
+      await page.getByText("Mend the cause, then retry what failed of the job").waitFor();
+    },
+  },
   { name: "services", address: "/services", shows: "price-feed" },
   {
     name: "service",
@@ -151,7 +202,7 @@ export const pagesOfShop: readonly Place[] = [
     shows: "payment-capture",
     async act(page) {
       await page.keyboard.press("?");
-      await page.getByText("go to a page, a queue").waitFor();
+      await page.getByText("go to a page, to anything").waitFor();
     },
   },
   {

@@ -1,5 +1,5 @@
 // Bodies as the role may see them: what code declares as sensitive is taken out. One look-up a queue and answer.
-import { maskText, type Who } from "tuntas/access";
+import { maskText, type PayloadKind, type Who } from "tuntas/access";
 import type { Needs } from "./needs.ts";
 
 export type Masking = <T extends string | null>(name: string | null, body: T) => Promise<T>;
@@ -7,7 +7,7 @@ export type Masking = <T extends string | null>(name: string | null, body: T) =>
 export const makeMasking = (
   { platform: { access } }: Needs,
   { role }: Who,
-  kind: "queue" | "workflow" = "queue",
+  kind: PayloadKind = "queue",
 ): Masking => {
   const known = new Map<string, ReturnType<typeof access.payload>>();
   return async (name, body) => {

@@ -10,6 +10,7 @@ export type ConsolePlatform = Pick<
   Platform,
   | "access"
   | "alarms"
+  | "batches"
   | "context"
   | "database"
   | "log"
@@ -18,6 +19,7 @@ export type ConsolePlatform = Pick<
   | "schedules"
   | "series"
   | "services"
+  | "streams"
   | "targets"
   | "waker"
   | "workflows"

@@ -7,6 +7,7 @@ import type { ActHandler, ActsOf, Needs, ReadHandler, ReadsOf } from "./needs.ts
 import { alarmActs, alarmReads } from "./rooms/alarms.ts";
 import { answerReads } from "./rooms/answers.ts";
 import { approvalActs, approvalReads } from "./rooms/approvals.ts";
+import { batchActs, batchReads } from "./rooms/batches.ts";
 import { deadLetterActs, deadLetterReads } from "./rooms/dead-letters.ts";
 import { homeReads } from "./rooms/home.ts";
 import { operationActs, operationReads } from "./rooms/operations.ts";
@@ -17,6 +18,7 @@ import { safetyActs, safetyReads } from "./rooms/safety.ts";
 import { scheduleActs, scheduleReads } from "./rooms/schedules.ts";
 import { seriesReads } from "./rooms/series.ts";
 import { serviceActs, serviceReads } from "./rooms/services.ts";
+import { streamActs, streamReads } from "./rooms/streams.ts";
 import { tryActs, tryReads } from "./rooms/tries.ts";
 import { workflowActs, workflowReads } from "./rooms/workflows.ts";
 
@@ -43,6 +45,8 @@ export function makeRoutes(needs: Needs): Routes {
     ...scheduleReads(needs),
     ...seriesReads(needs),
     ...serviceReads(needs),
+    ...streamReads(needs),
+    ...batchReads(needs),
     ...answerReads(needs),
     ...panelReads(needs),
     ...workflowReads(needs),
@@ -57,6 +61,8 @@ export function makeRoutes(needs: Needs): Routes {
     ...safetyActs(needs),
     ...scheduleActs(needs),
     ...serviceActs(needs),
+    ...streamActs(needs),
+    ...batchActs(needs),
     ...alarmActs(needs),
     ...approvalActs(needs),
     ...operationActs(needs),

@@ -5,7 +5,7 @@ import { statement } from "../../pg/database.ts";
 import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import { partitionStates, type JobReport, type JobState } from "../contract.ts";
-import { leftMsOf } from "../state.ts";
+import { leftMsOf, perMinuteOf, verbsOf } from "../state.ts";
 
 export interface NewJob {
   readonly batch: string;
@@ -94,7 +94,7 @@ export const lockNext = async (tx: Tx, batch: string): Promise<JobRow | undefine
   (await tx.run<JobRow & {}>(next, [batch]))[0];
 
 const move = statement(
-  `update tuntas.batch_job set state = $3, run = run + 1, failure = $4,
+  `update tuntas.batch_job set state = $3, run = run + 1, failure = $4, moved_at = tuntas.now(),
      begun_at = case when $3 = 'running' then tuntas.now() else begun_at end,
      ended_at = case when $3 in ('completed', 'cancelled') then tuntas.now() end
    where id = $1 and run = $2 returning run`,
@@ -115,7 +115,7 @@ export const noteFailure = (sql: Runner, { id, run }: Pick<JobRow, "id" | "run">
   sql.run(note, [id, run, failure]);
 
 const planned = statement(
-  `update tuntas.batch_job set state = 'waiting', run = run + 1, plan_hash = $3, failure = null
+  `update tuntas.batch_job set state = 'waiting', run = run + 1, plan_hash = $3, failure = null, moved_at = tuntas.now()
    where id = $1 and run = $2 and state = 'planning' returning id`,
 );
 
@@ -147,12 +147,12 @@ const counts = partitionStates
 
 const reports = statement(
   `select j.id::text, j.batch, j.key, j.input, j.state, j.priority, j.actor, j.reason, j.plan_hash as "planHash", j.failure,
-     ${ms("j.asked_at")} as "askedAtMs", ${ms("j.begun_at")} as "begunAtMs", ${ms("j.ended_at")} as "endedAtMs",
+     ${ms("j.asked_at")} as "askedAtMs", ${ms("j.moved_at")} as "movedAtMs", ${ms("j.begun_at")} as "begunAtMs", ${ms("j.ended_at")} as "endedAtMs",
      c.partitions, c.rows, c.since::int as "endedSince", ${ms("tuntas.now() - j.begun_at")} as "sinceMs",
      case when m.job is not null then json_build_object('partitions', m.partitions, 'rows', m.staged_rows, 'hash', m.staged_hash,
        'promotedAtMs', ${ms("m.promoted_at")}) end as manifest
    from (select * from tuntas.batch_job j where ($1::bigint is null or j.id = $1) and ($2::text is null or j.batch = $2)
-       and ($3::text[] is null or j.state = any($3)) order by j.id desc limit $4) j
+       and ($3::text[] is null or j.state = any($3)) and ($4::bigint is null or j.id < $4) order by j.id desc limit $5) j
    left join tuntas.batch_manifest m on m.job = j.id
    cross join lateral (
      select json_build_object('total', count(*), ${counts}) as partitions, coalesce(sum(p.staged_rows), 0)::float8 as rows,
@@ -165,23 +165,36 @@ export interface JobFilter {
   readonly id?: string | undefined;
   readonly batch?: string | undefined;
   readonly states?: readonly JobState[] | undefined;
+  /** Only those that were asked for before the one of this id. */
+  readonly before?: string | undefined;
   readonly limit?: number | undefined;
 }
 
-type ReportRow = Omit<JobReport, "leftMs"> & { readonly endedSince: number; readonly sinceMs: number | null };
+type ReportRow = Omit<JobReport, "verbs" | "perMinute" | "leftMs"> & {
+  readonly endedSince: number;
+  readonly sinceMs: number | null;
+};
 
 function toReport({ endedSince, sinceMs, ...report }: ReportRow): JobReport {
   const { pending, running } = report.partitions;
   const pace = { open: pending + running, endedSince, sinceMs: sinceMs ?? 0 };
-  return { ...report, leftMs: report.state === "running" ? leftMsOf(pace) : null };
+  const runs = report.state === "running";
+  return {
+    ...report,
+    verbs: verbsOf(report.state),
+    perMinute: runs ? perMinuteOf(pace) : null,
+    leftMs: runs ? leftMsOf(pace) : null,
+  };
 }
 
 /** The newest first. */
 export const readJobs = async (
   sql: Runner,
-  { id, batch, states, limit = 100 }: JobFilter,
-): Promise<JobReport[]> =>
-  (await sql.run<ReportRow & {}>(reports, [id ?? null, batch ?? null, states ?? null, limit])).map(toReport);
+  { id, batch, states, before, limit = 100 }: JobFilter,
+): Promise<JobReport[]> => {
+  const values = [id ?? null, batch ?? null, states ?? null, before ?? null, limit];
+  return (await sql.run<ReportRow & {}>(reports, values)).map(toReport);
+};
 
 /** SQL, for the heartbeat: true where the job has come to an end, or waits for a person. */
 export const hasEnded = (id: string): string =>

@@ -134,16 +134,18 @@ export const readChanged = async (tx: Runner, job: string, staging: string): Pro
 const list = statement(
   `select number, key, state, attempts, failure_code as "failureCode", failure_message as "failureMessage",
      staged_rows::float8 as rows, staged_hash as hash, ${ms("begun_at")} as "begunAtMs", ${ms("ended_at")} as "endedAtMs"
-   from tuntas.batch_partition where job = $1 and ($2::text is null or state = $2) order by number limit $3`,
+   from tuntas.batch_partition where job = $1 and ($2::text is null or state = $2) and number > $3 order by number limit $4`,
 );
 
 export interface PartitionFilter {
   readonly state?: PartitionState | undefined;
+  /** Only those after this number. */
+  readonly after?: number | undefined;
   readonly limit?: number | undefined;
 }
 
 export const readPartitions = (
   sql: Runner,
   job: string,
-  { state, limit = 10_000 }: PartitionFilter,
-): Promise<PartitionReport[]> => sql.run<PartitionReport & {}>(list, [job, state ?? null, limit]);
+  { state, after = 0, limit = 10_000 }: PartitionFilter,
+): Promise<PartitionReport[]> => sql.run<PartitionReport & {}>(list, [job, state ?? null, after, limit]);

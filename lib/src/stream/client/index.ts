@@ -10,15 +10,19 @@ import {
   streamErrors,
   type Act,
   type ConsumerDefinition,
+  type Hot,
   type Parked,
   type RewindTo,
+  type StoredRecord,
   type StreamDefinition,
   type StreamReport,
 } from "../contract.ts";
 import { consumerSettingsOf, streamSettingsOf } from "../declaration.ts";
+import { hotPartitions } from "../state.ts";
 import { moveCheckpoint, resumePartitions } from "../store/checkpoints.ts";
-import { discardParked, listParked, replayParked } from "../store/parked.ts";
-import { readStreams } from "../store/standing.ts";
+import { discardParked, listParked, replayParked, type ParkedFilter } from "../store/parked.ts";
+import { peekRecords, type Range } from "../store/records.ts";
+import { readHeat, readStreams } from "../store/standing.ts";
 import * as store from "../store/streams.ts";
 import { consumerKey, tell, type Telling } from "../wake.ts";
 import { makeUpkeep } from "../upkeep.ts";
@@ -48,10 +52,11 @@ export interface Streams {
   /** Has stopped partitions tried again; answers which. Errors: TUNTAS_STREAM_MISSING. */
   resume(of: ConsumerName, act: Act): Promise<number[]>;
   /** The latest first. Errors: TUNTAS_STREAM_MISSING. */
-  parked(
-    stream: string,
-    options?: { readonly consumer?: string; readonly limit?: number },
-  ): Promise<Parked[]>;
+  parked(stream: string, filter?: ParkedFilter): Promise<Parked[]>;
+  /** Records from an offset of a partition on, as they are kept. Errors: TUNTAS_STREAM_MISSING. */
+  records(stream: string, from: Omit<Range, "streamId">): Promise<StoredRecord[]>;
+  /** Which partitions get far more than their share at the moment. Errors: TUNTAS_STREAM_MISSING. */
+  hot(stream: string): Promise<Hot[]>;
   /** Has parked records handled again; answers the ids. Errors: TUNTAS_STREAM_MISSING. */
   replay(of: ParkedChoice, act: Act): Promise<string[]>;
   /** Removes parked records for good; answers the ids. Errors: TUNTAS_STREAM_MISSING. */
@@ -204,9 +209,14 @@ export function openStreams({ database, processId, log, ...telling }: StreamRoom
         if (partitions.length > 0) await audit(tx, "resume", of, act, { partitions });
         return partitions;
       }),
-    async parked(stream, { consumer, limit = 100 } = {}) {
+    async parked(stream, filter = {}) {
       await row(stream);
-      return listParked(database, stream, consumer ?? null, limit);
+      return listParked(database, stream, filter);
+    },
+    records: async (stream, from) => peekRecords(database, { ...from, streamId: (await row(stream)).id }),
+    async hot(stream) {
+      await row(stream);
+      return hotPartitions(await readHeat(database, stream));
     },
     replay: ({ ids, ...of }, act) =>
       acting(of, async (tx, { id }) => {

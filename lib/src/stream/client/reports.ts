@@ -9,8 +9,8 @@ import {
 } from "../store/standing.ts";
 
 function partitionReport(of: PartitionStanding): PartitionReport {
-  const { partition, nextOffset, lag, lagMs, owner, attempts, reason, stoppedAtMs } = of;
-  return { partition, nextOffset, lag, lagMs, owner, attempts, reason, stoppedAtMs };
+  const { partition, nextOffset, lag, lagMs, owner, attempts, code, reason, stoppedAtMs } = of;
+  return { partition, nextOffset, lag, lagMs, owner, attempts, code, reason, stoppedAtMs };
 }
 
 function consumerReport(all: readonly PartitionStanding[]): ConsumerReport {

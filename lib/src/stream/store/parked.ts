@@ -3,9 +3,8 @@ import type { Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
-import type { Parked } from "../contract.ts";
+import type { Parked, StoredRecord } from "../contract.ts";
 import { advanceOrRaise, advanceValues, type Failure, type Held } from "./checkpoints.ts";
-import type { StoredRecord } from "./records.ts";
 
 const insert = statement(
   `insert into tuntas.stream_parked as k (consumer_id, partition, "offset", key, body, attempts, code, reason, parked_at)
@@ -62,16 +61,22 @@ const list = statement(
   `select k.id::text, s.name as stream, c.name as consumer, k.partition, k."offset"::float8 as "offset", k.key, k.body, k.attempts,
      k.code, k.reason, ${ms("k.parked_at")} as "parkedAtMs", k.replay_at is not null as replaying
    from tuntas.stream_parked k join tuntas.stream_consumer c on c.id = k.consumer_id join tuntas.stream s on s.id = c.stream_id
-   where s.name = $1 and ($2::text is null or c.name = $2) order by k.id desc limit $3`,
+   where s.name = $1 and ($2::text is null or c.name = $2) and ($3::bigint is null or k.id < $3) order by k.id desc limit $4`,
 );
+
+export interface ParkedFilter {
+  readonly consumer?: string | undefined;
+  /** Only those that were parked before the one of this id. */
+  readonly before?: string | undefined;
+  readonly limit?: number | undefined;
+}
 
 /** The latest first. */
 export const listParked = (
   sql: Runner,
   stream: string,
-  consumer: string | null,
-  limit: number,
-): Promise<Parked[]> => sql.run<Parked & {}>(list, [stream, consumer, limit]);
+  { consumer, before, limit = 100 }: ParkedFilter,
+): Promise<Parked[]> => sql.run<Parked & {}>(list, [stream, consumer ?? null, before ?? null, limit]);
 
 const askReplay = statement(
   `update tuntas.stream_parked k set replay_at = tuntas.now() where k.consumer_id = $1 and ($2::bigint[] is null or k.id = any($2))

@@ -5,6 +5,7 @@ import { statement, type Database } from "../../pg/database.ts";
 import { toCoded } from "../../pg/faults.ts";
 import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
+import type { StoredRecord } from "../contract.ts";
 import { partitionKey } from "../wake.ts";
 
 export interface NewRecord {
@@ -59,13 +60,6 @@ export async function arriveIn(
   } catch (cause) {
     throw toCoded(cause);
   }
-}
-
-export interface StoredRecord {
-  readonly offset: number;
-  readonly key: string;
-  readonly body: string;
-  readonly appendedAtMs: number;
 }
 
 /** Where in a stream, and how many. */

@@ -39,6 +39,7 @@ export interface PartitionStanding {
   readonly movedMsAgo: number;
   readonly owner: string | null;
   readonly attempts: number;
+  readonly code: string | null;
   readonly reason: string | null;
   readonly stoppedAtMs: number | null;
 }
@@ -49,7 +50,7 @@ const consumers = statement(
      (select count(*)::int from tuntas.stream_parked b where b.consumer_id = k.id) as parked,
      c.partition, c.next_offset::float8 as "nextOffset", (p.next_offset - c.next_offset + a.count)::float8 as lag,
      ${ms("tuntas.now() - coalesce((select r.appended_at from tuntas.stream_peek(c.stream_id, c.partition, c.next_offset, 1) r), a.first)")} as "lagMs",
-     ${ms("tuntas.now() - c.moved_at")} as "movedMsAgo", o.host || ' ' || o.pid as owner, c.attempts, c.reason, ${ms("c.stopped_at")} as "stoppedAtMs"
+     ${ms("tuntas.now() - c.moved_at")} as "movedMsAgo", o.host || ' ' || o.pid as owner, c.attempts, c.code, c.reason, ${ms("c.stopped_at")} as "stoppedAtMs"
    from tuntas.stream s join tuntas.stream_consumer k on k.stream_id = s.id join tuntas.stream_checkpoint c on c.consumer_id = k.id
      join tuntas.stream_partition p on p.stream_id = c.stream_id and p.partition = c.partition left join tuntas.process o on o.id = c.owner_id,
      lateral (select count(*) as count, min(b.appended_at) as first from tuntas.stream_arrival b where b.stream_id = c.stream_id and b.partition = c.partition) a
@@ -66,11 +67,12 @@ const heat = statement(
      lateral (select r.key, count(*) as count, min(r.appended_at) as first
        from tuntas.stream_peek(s.id, p.partition, p.next_offset - 200, 200) r
        where r.appended_at > tuntas.now() - interval '1 minute' group by r.key) h
-   where s.partitions > 1 group by s.name, s.partitions, p.partition`,
+   where s.partitions > 1 and ($1::text is null or s.name = $1) group by s.name, s.partitions, p.partition`,
 );
 
 /** Of the latest 200 records of each partition those of the last minute. */
-export const readHeat = (sql: Runner): Promise<Heat[]> => sql.run<Heat & {}>(heat);
+export const readHeat = (sql: Runner, stream: string | null): Promise<Heat[]> =>
+  sql.run<Heat & {}>(heat, [stream]);
 
 const held = statement(
   `select s.name as stream, count(*)::float8 as segments from tuntas.stream s join tuntas.stream_segment n on n.stream_id = s.id

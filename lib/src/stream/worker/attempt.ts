@@ -6,8 +6,7 @@ import { FenceLost, type Prepared } from "../../engine/handler/transaction.ts";
 import { commitWrites } from "../../engine/handler/writes.ts";
 import type { Database } from "../../pg/database.ts";
 import { isConnectionLost, isExhausted } from "../../pg/faults.ts";
-import { streamErrors, type ConsumerDefinition, type StreamRecord } from "../contract.ts";
-import type { StoredRecord } from "../store/records.ts";
+import { streamErrors, type ConsumerDefinition, type StoredRecord, type StreamRecord } from "../contract.ts";
 import { Batch, RecordContext, type BatchDeps } from "./context.ts";
 
 export type Came =

@@ -6,13 +6,13 @@ import { storable } from "../../core/text.ts";
 import { fenced, type Prepared } from "../../engine/handler/transaction.ts";
 import { makeBell, type Bell, type Waker } from "../../engine/wake.ts";
 import { isTransient } from "../../pg/faults.ts";
-import { streamErrors } from "../contract.ts";
+import { streamErrors, type StoredRecord } from "../contract.ts";
 import { streamSignals, type StreamSignal } from "../signals.ts";
 import { decideFailure, fewer, type FailurePolicy } from "../state.ts";
 import * as store from "../store/checkpoints.ts";
 import type { Checkpoint, Failure, Held } from "../store/checkpoints.ts";
 import { endReplayOrRaise, failReplay, findReplay, parkRecord, type Replay } from "../store/parked.ts";
-import { readRecords, type StoredRecord } from "../store/records.ts";
+import { readRecords } from "../store/records.ts";
 import { partitionKey, streamKey } from "../wake.ts";
 import { Attempt, type AttemptDeps, type BatchToTry, type Came } from "./attempt.ts";
 

@@ -36,7 +36,7 @@ export const approvalReads = ({ platform: { workflows } }: Needs): ReadsOf<keyof
       const workflow = query.optional("workflow");
       const subject = query.optional("subject");
       const items = await workflows.approvals.list({
-        status: query.optional("status") === undefined ? "pending" : query.oneOf("status", statuses),
+        status: query.choice("status", statuses) ?? "pending",
         overdue: query.flag("overdue"),
         limit: rowsMax,
         ...(query.flag("mine") && { for: personOf(who) }),

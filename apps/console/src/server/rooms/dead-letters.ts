@@ -15,7 +15,6 @@ const patienceMs = 4000;
 
 const places = ["dead", "quarantined"] as const;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const number = /^\d{1,18}$/;
 
 function filterOf(fields: Fields): TriageFilter {
   const messageIds = fields.texts("messageIds");
@@ -23,7 +22,7 @@ function filterOf(fields: Fields): TriageFilter {
     throw consoleErrors.error("TUNTAS_CONSOLE_REQUEST", "messageIds: expected UUIDs");
   return {
     queue: fields.optional("queue"),
-    place: fields.optional("place") === undefined ? undefined : fields.oneOf("place", places),
+    place: fields.choice("place", places),
     code: fields.optional("code"),
     fingerprint: fields.optional("fingerprint"),
     schemaVersion: fields.optional("schemaVersion"),
@@ -45,8 +44,7 @@ export function deadLetterReads(needs: Needs): ReadsOf<keyof DeadLetterReads> {
     },
     async "dead.items"(query, who) {
       const mask = makeMasking(needs, who);
-      const after = query.optional("after") ?? "0";
-      if (!number.test(after)) throw consoleErrors.error("TUNTAS_CONSOLE_REQUEST", "after: expected an id");
+      const after = query.optionalId("after") ?? "0";
       const rows = await deadLetters.items(defaultScope, filterOf(query), { after, limit: pageMax + 1 });
       const items = await Promise.all(
         rows.map(async (item) => ({ ...item, body: await mask(item.queue, item.body) })),

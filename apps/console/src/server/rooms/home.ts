@@ -5,6 +5,7 @@ import type { Check, Decision, Health } from "../../api/index.ts";
 import { approvals } from "../decisions/approvals.ts";
 import { executions } from "../decisions/executions.ts";
 import { alarms } from "../decisions/alarms.ts";
+import { batches } from "../decisions/batches.ts";
 import { deadLetters } from "../decisions/dead-letters.ts";
 import type { Look } from "../decisions/decision.ts";
 import { discrepancies, effects } from "../decisions/effects.ts";
@@ -13,6 +14,7 @@ import { outbox } from "../decisions/outbox.ts";
 import { queues, undeclared } from "../decisions/queues.ts";
 import { schedules } from "../decisions/schedules.ts";
 import { services } from "../decisions/services.ts";
+import { streams } from "../decisions/streams.ts";
 import type { Needs, ReadsOf } from "../needs.ts";
 
 const looks: readonly Look[] = [
@@ -24,6 +26,8 @@ const looks: readonly Look[] = [
   deadLetters,
   executions,
   schedules,
+  streams,
+  batches,
   services,
   queues,
   discrepancies,

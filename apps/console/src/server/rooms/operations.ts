@@ -1,7 +1,5 @@
 // Operations: what people set in motion upon many things, how far it is, and what they say to it.
 import type { OperationActs, OperationReads, OperationState } from "../../api/index.ts";
-import { consoleErrors } from "../../contract.ts";
-import type { Fields } from "../fields.ts";
 import type { ActsOf, Needs, ReadsOf } from "../needs.ts";
 import { paged } from "./queues.ts";
 
@@ -19,23 +17,17 @@ const states: readonly OperationState[] = [
 ];
 const outcomes = ["done", "refused", "skipped"] as const;
 
-const choice = <T extends string>(fields: Fields, name: string, values: readonly T[]): T | undefined =>
-  fields.optional(name) === undefined ? undefined : fields.oneOf(name, values);
-
-/** The number that a page of items before ended with. Errors: TUNTAS_CONSOLE_REQUEST. */
-function afterOf(query: Fields): number {
-  const after = query.optional("after") ?? "0";
-  if (/^\d{1,15}$/.test(after)) return Number(after);
-  throw consoleErrors.error("TUNTAS_CONSOLE_REQUEST", "after: expected a number");
-}
-
 export const operationReads = ({ platform: { operations } }: Needs): ReadsOf<keyof OperationReads> => ({
   operations: async (query) => ({
-    items: await operations.list({ state: choice(query, "state", states), limit: rowsMax }),
+    items: await operations.list({ state: query.choice("state", states), limit: rowsMax }),
   }),
   operation: (query) => operations.get(query.text("id")),
   async "operation.items"(query) {
-    const filter = { outcome: choice(query, "outcome", outcomes), after: afterOf(query), limit: rowsMax + 1 };
+    const filter = {
+      outcome: query.choice("outcome", outcomes),
+      after: Number(query.optionalId("after") ?? 0),
+      limit: rowsMax + 1,
+    };
     const rows = await operations.items(query.text("id"), filter);
     return paged(rows, rowsMax, (last) => String(last.number));
   },

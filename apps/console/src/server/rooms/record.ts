@@ -1,19 +1,15 @@
 // The record: who did what to which thing, and why.
 import { demand } from "tuntas/access";
 import type { RecordReads } from "../../api/index.ts";
-import { consoleErrors } from "../../contract.ts";
 import type { Needs, ReadsOf } from "../needs.ts";
 import { paged } from "./queues.ts";
 
 const pageMax = 200;
-const number = /^\d{1,19}$/;
 
 export const recordReads = ({ platform: { access } }: Needs): ReadsOf<keyof RecordReads> => ({
   async audit(query, who) {
     demand(who, "audit.read");
-    const before = query.optional("after");
-    if (before !== undefined && !number.test(before))
-      throw consoleErrors.error("TUNTAS_CONSOLE_REQUEST", "after: expected an id");
+    const before = query.optionalId("after");
     const filter = {
       search: query.optional("search"),
       actor: query.optional("actor"),

@@ -34,23 +34,10 @@ function targetOf(fields: Fields): TargetName | undefined {
   throw consoleErrors.error("TUNTAS_CONSOLE_REQUEST", "target: expected KIND:NAME");
 }
 
-/** One of the values, or undefined where the field is empty. */
-const choice = <T extends string>(fields: Fields, name: string, values: readonly T[]): T | undefined =>
-  fields.optional(name) === undefined ? undefined : fields.oneOf(name, values);
-
 const outboxStates = ["waiting", "claimed", "behind", "parked"] as const;
 const effectStates = ["pending", "succeeded", "failed", "unknown"] as const;
 const reservationStates = ["reserved", "confirmed", "released", "expired"] as const;
 const leaseStates = ["running", "expired", "released", "completed"] as const;
-
-const idForm = /^\d{1,18}$/;
-
-/** A row's number. Errors: TUNTAS_CONSOLE_REQUEST. */
-function idOf(fields: Fields): string {
-  const id = fields.text("id");
-  if (idForm.test(id)) return id;
-  throw consoleErrors.error("TUNTAS_CONSOLE_REQUEST", "id: expected a number");
-}
 
 export function safetyReads({ platform: { database } }: Needs): ReadsOf<keyof SafetyReads> {
   return {
@@ -59,21 +46,21 @@ export function safetyReads({ platform: { database } }: Needs): ReadsOf<keyof Sa
       bounded(
         await outboxItems(database, {
           target: targetOf(query),
-          state: choice(query, "state", outboxStates),
+          state: query.choice("state", outboxStates),
           rowsMax,
         }),
       ),
     effects: async (query) =>
       bounded(
         await listEffects(database, {
-          state: choice(query, "state", effectStates),
+          state: query.choice("state", effectStates),
           provider: query.optional("provider"),
           work: query.optional("work"),
           rowsMax,
         }),
       ),
     async effect(query) {
-      const row = await effectById(database, idOf(query));
+      const row = await effectById(database, query.id("id"));
       if (row) return row;
       throw consoleErrors.error("TUNTAS_CONSOLE_MISSING", "there is no such side effect");
     },
@@ -82,12 +69,12 @@ export function safetyReads({ platform: { database } }: Needs): ReadsOf<keyof Sa
         await listReservations(database, {
           kind: query.optional("kind"),
           holder: query.optional("holder"),
-          state: choice(query, "state", reservationStates),
+          state: query.choice("state", reservationStates),
           overdue: query.flag("overdue"),
         }),
       ),
     leases: async (query) =>
-      bounded(await listLeases(database, { state: choice(query, "state", leaseStates) })),
+      bounded(await listLeases(database, { state: query.choice("state", leaseStates) })),
     discrepancies: async (query) => bounded(await standing(database, query.optional("name"))),
   };
 }
@@ -122,14 +109,14 @@ export function safetyActs({ platform: { database } }: Needs): ActsOf<keyof Safe
     "outbox.discard": {
       may: "outbox.return",
       async run(body, { name: by }) {
-        await discardParked(database, idOf(body), { by, reason: body.text("reason") });
+        await discardParked(database, body.id("id"), { by, reason: body.text("reason") });
         return { status: "discarded" };
       },
     },
     "effect.settle": {
       may: "effect.settle",
       run: (body, { name: by }) =>
-        settleByHand(database, idOf(body), { finding: findingOf(body), by, reason: body.text("reason") }),
+        settleByHand(database, body.id("id"), { finding: findingOf(body), by, reason: body.text("reason") }),
     },
     "reservation.release": {
       may: "reservation.release",
@@ -148,7 +135,7 @@ export function safetyActs({ platform: { database } }: Needs): ActsOf<keyof Safe
       may: "discrepancy.decide",
       run(body, { name: by }) {
         const decide = body.oneOf("decision", ["approve", "dismiss"]) === "approve" ? approveRepair : dismiss;
-        return decide(database, idOf(body), { by, reason: body.text("reason") });
+        return decide(database, body.id("id"), { by, reason: body.text("reason") });
       },
     },
   };

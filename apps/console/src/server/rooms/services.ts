@@ -18,7 +18,6 @@ import type {
   ServiceActs,
   ServiceReads,
 } from "../../api/index.ts";
-import { consoleErrors } from "../../contract.ts";
 import { changesBetween } from "../changes.ts";
 import type { Fields } from "../fields.ts";
 import type { ActsOf, Needs, ReadsOf } from "../needs.ts";
@@ -27,13 +26,6 @@ const eventsMax = 200;
 const scaledMax = 5;
 const revisionMax = 1_000_000;
 const instancesMax = 1000;
-
-/** The number of an instance or a deployment. Errors: TUNTAS_CONSOLE_REQUEST. */
-function idOf(fields: Fields): string {
-  const id = fields.text("id");
-  if (/^[1-9]\d{0,17}$/.test(id)) return id;
-  throw consoleErrors.error("TUNTAS_CONSOLE_REQUEST", "id: expected a number");
-}
 
 function revisionView(of: NumberedRevision, before: NumberedRevision | undefined): RevisionView {
   const { environment: _, ...definition } = of.definition;
@@ -92,22 +84,15 @@ export function serviceReads(needs: Needs): ReadsOf<keyof ServiceReads> {
       };
     },
     "service.deployment": async (query) =>
-      deploymentView(await services.deployment(query.text("service"), idOf(query))),
+      deploymentView(await services.deployment(query.text("service"), query.id("id"))),
     "service.log": async (query) => ({
       items: (await services.log(query.text("service"), { limit: eventsMax })).toReversed(),
     }),
     async "service.output"(query, who) {
       demand(who, "service.output");
-      return services.output(query.text("service"), idOf(query));
+      return services.output(query.text("service"), query.id("id"));
     },
   };
-}
-
-/** A whole number that must be there. Errors: TUNTAS_CONSOLE_REQUEST. */
-function wholeOf(body: Fields, name: string, range: { min: number; max: number }): number {
-  const value = body.integer(name, range);
-  if (value !== undefined) return value;
-  throw consoleErrors.error("TUNTAS_CONSOLE_REQUEST", `${name}: expected a number`);
 }
 
 const told = ({ desired, controlled }: ServiceReport) => ({ desired, controlled });
@@ -120,18 +105,18 @@ export function serviceActs({ platform: { services } }: Needs): ActsOf<keyof Ser
   });
   return {
     "service.deploy": act((name, by, body) =>
-      services.redeploy(name, wholeOf(body, "revision", { min: 1, max: revisionMax }), {
+      services.redeploy(name, body.whole("revision", { min: 1, max: revisionMax }), {
         ...by,
         force: body.flag("force"),
       }),
     ),
     "service.rollback": act((name, by) => services.rollback(name, by)),
     "service.scale": act(async (name, by, body) =>
-      told(await services.scale(name, wholeOf(body, "count", { min: 0, max: instancesMax }), by)),
+      told(await services.scale(name, body.whole("count", { min: 0, max: instancesMax }), by)),
     ),
     "service.stop": act(async (name, by) => told(await services.stop(name, by))),
     "service.stop-instance": act(async (name, by, body) =>
-      told(await services.stopInstance(name, idOf(body), by)),
+      told(await services.stopInstance(name, body.id("id"), by)),
     ),
   };
 }

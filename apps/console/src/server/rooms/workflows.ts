@@ -30,20 +30,6 @@ const spans = { "1h": 3_600_000, "24h": 86_400_000, "7d": 604_800_000 } as const
 type Span = keyof typeof spans;
 
 const missing = (what: string) => consoleErrors.error("TUNTAS_CONSOLE_MISSING", what);
-const number = /^\d{1,18}$/;
-
-/** Errors: TUNTAS_CONSOLE_REQUEST. */
-function numberOf(fields: Fields, name: string): string | undefined {
-  const given = fields.optional(name);
-  if (given === undefined || number.test(given)) return given;
-  throw consoleErrors.error(
-    "TUNTAS_CONSOLE_REQUEST",
-    `${name}: expected a number, got ${given.slice(0, 40)}`,
-  );
-}
-
-const optionalOf = <T extends string>(fields: Fields, name: string, values: readonly T[]): T | undefined =>
-  fields.optional(name) === undefined ? undefined : fields.oneOf(name, values);
 
 async function machineOf({ platform }: Needs, fields: Fields): Promise<MachineRecord> {
   const name = fields.text("machine");
@@ -100,7 +86,7 @@ async function runOf(needs: Needs, fields: Fields, who: Who): Promise<RunView> {
 
 async function textsIn(needs: Needs, fields: Fields, who: Who): Promise<VisitTexts> {
   const execution = await executionOf(needs, fields);
-  const visit = Number(numberOf(fields, "visit") ?? 0);
+  const visit = Number(fields.optionalId("visit") ?? 0);
   const events = await needs.chronicles.eventsFrom(execution, visit);
   const { chronicle } = await needs.chronicles.follow(execution);
   const texts = textsOf(chronicle, events, visit);
@@ -135,7 +121,7 @@ async function detailsText(
 }
 
 async function eventsOf(needs: Needs, fields: Fields, who: Who) {
-  const after = Number(numberOf(fields, "after") ?? 0);
+  const after = Number(fields.optionalId("after") ?? 0);
   const execution = await executionOf(needs, fields);
   const mask = maskingOf(needs, who, execution);
   const events = await needs.chronicles.eventsFrom(execution, after + 1);
@@ -173,15 +159,15 @@ export function workflowReads(needs: Needs): ReadsOf<keyof WorkflowReads> {
       return { record, versions, aliases };
     },
     async executions(query) {
-      const within = optionalOf(query, "within", Object.keys(spans) as Span[]);
+      const within = query.choice("within", Object.keys(spans) as Span[]);
       const rows = await observer.executions(scopeOf(query), {
         machine: query.optional("machine"),
-        status: optionalOf(query, "status", statuses),
+        status: query.choice("status", statuses),
         namePrefix: query.optional("name"),
         error: query.optional("error"),
         mapRunArn: query.optional("mapRun"),
         startedFromMs: within && nowMs() - spans[within],
-        before: numberOf(query, "after"),
+        before: query.optionalId("after"),
         limit: pageMax + 1,
       });
       return paged(rows, pageMax, (last) => last.id);

@@ -15,6 +15,8 @@ const paths = {
   process: "M3 3h10v10H3zM6 6h4v4H6zM6 1.5V3M10 1.5V3M6 13v1.5M10 13v1.5M1.5 6H3M1.5 10H3M13 6h1.5M13 10h1.5",
   service: "M2.5 3h11v4h-11zM2.5 9h11v4h-11zM5 5h.2M5 11h.2M8 5h3M8 11h3",
   schedule: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM8 4.5V8l2.5 1.5",
+  stream: "M2 5c2-2 4-2 6 0s4 2 6 0M2 8.5c2-2 4-2 6 0s4 2 6 0M2 12c2-2 4-2 6 0s4 2 6 0",
+  batch: "M2.5 2.5h4.5v4.5h-4.5zM9 2.5h4.5v4.5h-4.5zM2.5 9h4.5v4.5h-4.5zM9 9h4.5v4.5h-4.5z",
   search: "M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10ZM10.7 10.7 14 14",
   close: "M4 4l8 8M12 4l-8 8",
   menu: "M2.5 4h11M2.5 8h11M2.5 12h11",

@@ -59,6 +59,22 @@ export const navigation: readonly NavigationEntry[] = [
     view: lazy(() => import("./schedules/index.tsx")),
   },
   {
+    path: "/streams",
+    title: "Streams",
+    group: "Work",
+    icon: "stream",
+    key: "m",
+    view: lazy(() => import("./streams/index.tsx")),
+  },
+  {
+    path: "/batches",
+    title: "Batches",
+    group: "Work",
+    icon: "batch",
+    key: "b",
+    view: lazy(() => import("./batches/index.tsx")),
+  },
+  {
     path: "/services",
     title: "Services",
     group: "Work",
@@ -144,6 +160,8 @@ export const navigation: readonly NavigationEntry[] = [
 const further: readonly PageEntry[] = [
   { path: "/queues/:name", title: "Queue", view: lazy(() => import("./queues/queue.tsx")) },
   { path: "/schedules/:name", title: "Schedule", view: lazy(() => import("./schedules/schedule.tsx")) },
+  { path: "/streams/:name", title: "Stream", view: lazy(() => import("./streams/stream.tsx")) },
+  { path: "/batches/:id", title: "Job", view: lazy(() => import("./batches/job.tsx")) },
   { path: "/services/:name", title: "Service", view: lazy(() => import("./services/service.tsx")) },
   {
     path: "/workflows/run/:arn",

@@ -2,7 +2,7 @@ import { Dialog } from "../furniture/dialog.tsx";
 import { navigation } from "../pages/index.ts";
 
 const general: readonly (readonly [keys: string, meaning: string])[] = [
-  ["Ctrl K", "go to a page, a queue, a schedule, a service or a message by its id"],
+  ["Ctrl K", "go to a page, to anything by its name, or to a message by its id"],
   ["/", "to the filter"],
   ["j k", "down and up in a list (arrows, Home and End too)"],
   ["Enter", "open what has the focus"],

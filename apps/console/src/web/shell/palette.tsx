@@ -1,4 +1,4 @@
-// Everything by its name: pages, queues, schedules, services, a message by its id.
+// Everything by its name: pages, queues, schedules, streams, batches, services, a message by its id.
 import { useState, type KeyboardEvent } from "react";
 import { useLocation } from "wouter";
 import { useRead } from "../api/hooks.ts";
@@ -16,6 +16,8 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 function useChoices(search: string): readonly Choice[] {
   const queues = useRead("queues", { search: search.trim() }, { everyMs: false });
   const schedules = useRead("schedules", {}, { everyMs: false });
+  const streams = useRead("streams", {}, { everyMs: false });
+  const batches = useRead("batches", {}, { everyMs: false });
   const services = useRead("services", {}, { everyMs: false });
   const needle = search.trim().toLowerCase();
   const byPage = navigation
@@ -25,16 +27,18 @@ function useChoices(search: string): readonly Choice[] {
     (all ?? [])
       .filter(({ name }) => name.toLowerCase().includes(needle))
       .slice(0, 20)
-      .map(({ name }) => ({ text: name, where, href: `${path}/${encodeURIComponent(name)}` }));
+      .map(({ name }) => ({ text: name, where, href: path + encodeURIComponent(name) }));
   const byId = uuid.test(needle)
     ? [{ text: needle, where: "Message", href: `/queues?message=${needle}` }]
     : [];
   return [
     ...byId,
     ...byPage,
-    ...named(queues.data?.value.items, "Queue", "/queues"),
-    ...named(schedules.data?.value, "Schedule", "/schedules"),
-    ...named(services.data?.value, "Service", "/services"),
+    ...named(queues.data?.value.items, "Queue", "/queues/"),
+    ...named(schedules.data?.value, "Schedule", "/schedules/"),
+    ...named(streams.data?.value, "Stream", "/streams/"),
+    ...named(batches.data?.value, "Batch", "/batches?batch="),
+    ...named(services.data?.value, "Service", "/services/"),
   ];
 }
 
@@ -64,8 +68,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         aria-expanded="true"
         aria-controls="choices"
         aria-activedescendant={choices[current] && `choice-${current}`}
-        aria-label="Go to a page, a queue, a schedule, a service or a message id"
-        placeholder="Go to a page, a queue, a schedule, a service or a message id"
+        aria-label="Go to a page, to anything by its name, or to a message by its id"
+        placeholder="Go to a page, to anything by its name, or to a message by its id"
         value={search}
         autoFocus
         onChange={(event) => {

@@ -1,15 +1,15 @@
 // What people set in motion upon many things: who, why, how far, and the words that stop or hurry it.
 import type { Operation } from "../../../api/index.ts";
 import { listOf, useRead } from "../../api/hooks.ts";
-import { countText } from "../../furniture/count.tsx";
 import { useQueryOf } from "../../furniture/filtered.ts";
 import { List } from "../../furniture/list.tsx";
 import { Page } from "../../furniture/page.tsx";
+import { Progress } from "../../furniture/progress.tsx";
 import type { Column } from "../../furniture/table.tsx";
 import { Instant } from "../../furniture/time.tsx";
 import { useUrl } from "../../furniture/url.ts";
 import { OperationPanel } from "./operation-panel.tsx";
-import { Progress, StateBadge } from "./progress.tsx";
+import { StateBadge } from "./state-badge.tsx";
 
 const columns: readonly Column<Operation>[] = [
   { key: "state", head: "State", width: "11rem", cell: ({ state }) => <StateBadge state={state} /> },
@@ -17,16 +17,10 @@ const columns: readonly Column<Operation>[] = [
   {
     key: "progress",
     head: "Progress",
-    width: "11rem",
-    cell: (operation) => <Progress operation={operation} />,
-  },
-  {
-    key: "selected",
-    head: "Of",
-    width: "5.5rem",
-    align: "right",
-    wideOnly: true,
-    cell: ({ selected }) => countText(selected),
+    width: "13rem",
+    cell: ({ kind, done, refused, skipped, selected }) => (
+      <Progress of={kind} done={done + refused + skipped} total={selected} />
+    ),
   },
   { key: "actor", head: "Who", width: "8rem", wideOnly: true, cell: ({ actor }) => actor },
   { key: "reason", head: "Why", wideOnly: true, cell: ({ reason }) => reason },

@@ -9,8 +9,9 @@ import { List } from "../../furniture/list.tsx";
 import { Failure } from "../../furniture/notice.tsx";
 import { Panel } from "../../furniture/panel.tsx";
 import type { Column } from "../../furniture/table.tsx";
+import { Progress } from "../../furniture/progress.tsx";
 import { Instant } from "../../furniture/time.tsx";
-import { Progress, StateBadge } from "./progress.tsx";
+import { StateBadge } from "./state-badge.tsx";
 
 type Verb = "approve" | "decline" | "pause" | "resume" | "abort";
 
@@ -129,7 +130,7 @@ function Facts({ operation }: { readonly operation: Operation }) {
     <dl className="facts">
       <dt>Progress</dt>
       <dd>
-        <Progress operation={operation} />
+        <Progress of={operation.kind} done={done + refused + skipped} total={selected} />
       </dd>
       <dt>Outcomes</dt>
       <dd className="number">

@@ -53,7 +53,7 @@ function figuresOf(view: ScheduleView): readonly Figure[] {
 function Lead({ view }: { readonly view: ScheduleView }) {
   const { expression, timeZone, target, owner, runbook } = view;
   return (
-    <span className="schedule-lead">
+    <span className="lines">
       <span className="row">
         <ScheduleBadge schedule={view} />
         <span>

@@ -1,13 +1,9 @@
 // The recipe for batches runs as it stands: its code against the built package, its commands by the built command.
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { blocksOf, openKitchen, type Kitchen } from "./kitchen.fixture.ts";
 
-const bin = fileURLToPath(new URL("../../lib/bin/tuntas.mjs", import.meta.url));
 const page = new URL("batch.md", import.meta.url);
 const [started, list, show, retry, completed] = blocksOf(page, "sh")[0]!.trim().split("\n") as [
   string,
@@ -24,15 +20,6 @@ beforeAll(async () => {
 });
 afterAll(() => kitchen.close());
 
-async function type(line: string): Promise<{ out: string; code: number }> {
-  const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|\S+/g)].map(([word, one, two]) => one ?? two ?? word);
-  const env = { ...process.env, DATABASE_URL: kitchen.url };
-  return promisify(execFile)(process.execPath, [bin, ...words.slice(1)], { env }).then(
-    ({ stdout }) => ({ out: stdout, code: 0 }),
-    ({ stdout, code }: { stdout: string; code: number }) => ({ out: stdout, code }),
-  );
-}
-
 const totals = async () =>
   (
     await kitchen.client.query(
@@ -48,20 +35,23 @@ test("B-12 docs/recipes/batch.md: a CSV import with a bad line, retried where it
   const running = await start(app({ payments, scores }), { databaseUrl: kitchen.url });
   const { batches } = running.platform;
   try {
-    expect((await type(started.replace("payments.csv", file))).out).toContain("created job 1");
+    expect((await kitchen.type(started.replace("payments.csv", file))).out).toContain("created job 1");
     expect(await batches.settled("1")).toMatchObject({ state: "failed", partitions: { done: 2, failed: 1 } });
     expect(await totals()).toEqual({ payments: 0, cents: 0 });
-    expect(await type(list)).toMatchObject({
+    expect(await kitchen.type(list)).toMatchObject({
       code: 1,
       out: expect.stringMatching(/1 failed[^]*BAD_LINE: line 1500: payment-1500,much/),
     });
-    expect((await type(show)).out).toMatch(/2 +1001-2000 +failed +1 .*BAD_LINE: line 1500/);
+    expect((await kitchen.type(show)).out).toMatch(/2 +1001-2000 +failed +1 .*BAD_LINE: line 1500/);
     writeFileSync(file, lines.join("\n"));
-    await type(retry);
+    await kitchen.type(retry);
     expect(await batches.settled("1")).toMatchObject({ state: "completed", rows: 2500 });
     expect(await totals()).toEqual({ payments: 2500, cents: (2499 * 2500) / 2 });
     expect(await importFile(file)).toEqual({ status: "duplicate", jobId: "1" });
-    expect(await type(completed)).toMatchObject({ code: 0, out: expect.stringMatching(/3 of 3 \(100 %\)/) });
+    expect(await kitchen.type(completed)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/3 of 3 \(100 %\)/),
+    });
 
     await kitchen.client.query(blocksOf(page, "sql")[1]!);
     const seen = async () =>

@@ -1,12 +1,14 @@
 // Runs the code of recipes as it stands: against the built package, in a database of its own.
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import pg from "pg";
 import ts from "typescript";
 
+const bin = fileURLToPath(new URL("../../lib/bin/tuntas.mjs", import.meta.url));
 const cache = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
 
 /** The page's blocks of that language, as they stand. */
@@ -32,6 +34,8 @@ export interface Kitchen {
   readonly client: pg.Client;
   /** All code of one recipe as one module, which exports `start` and such further names of tuntas too. */
   recipe(page: string, more?: readonly string[]): Promise<Record<string, any>>;
+  /** Runs a line that begins with `tuntas`, as one would type it, on the database. */
+  type(line: string): Promise<{ readonly out: string; readonly code: number }>;
   close(): Promise<void>;
 }
 
@@ -68,6 +72,16 @@ export async function openKitchen(name: string): Promise<Kitchen> {
       const path = join(folder, `${page}.mjs`);
       writeFileSync(path, compile(page, more));
       return import(/* @vite-ignore */ pathToFileURL(path).href);
+    },
+    type(line) {
+      const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|\S+/g)].map(
+        ([word, one, two]) => one ?? two ?? word,
+      );
+      const env = { ...process.env, DATABASE_URL: url.href };
+      return promisify(execFile)(process.execPath, [bin, ...words.slice(1)], { env }).then(
+        ({ stdout }) => ({ out: stdout, code: 0 }),
+        ({ stdout, code }: { stdout: string; code: number }) => ({ out: stdout, code }),
+      );
     },
     async close() {
       await client.end();

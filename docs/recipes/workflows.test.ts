@@ -92,48 +92,6 @@ test("batch-02 docs/recipes/distributed-map.md: a bad row fails alone, and each 
   store.close();
 });
 
-describe("docs/recipes/backfill.md", () => {
-  const query = (text: string) => kitchen.client.query(text);
-  const seen = async () => (await rows("select id::int from seen order by id")).map(({ id }) => id as number);
-  const fill = async (values: string) => {
-    await query("drop table if exists item, seen");
-    await query("create table item (id bigint, updated_at timestamptz); create table seen (id bigint)");
-    await query(`insert into item values ${values}`);
-  };
-
-  test("batch-03 nothing is skipped: not behind a deleted row, not among equal times, and not by a crash", async () => {
-    const { start, default: application, backfill, fromTheStart } = await kitchen.recipe("backfill");
-    const go = async (name: string) => {
-      await backfill.start(fromTheStart, { name });
-      await expect.poll(() => execution(name)).toMatchObject({ status: "SUCCEEDED" });
-    };
-    await fill("(1, 'epoch'), (2, 'epoch'), (3, 'epoch'), (4, 'epoch'), (5, 'epoch'), (6, 'now')");
-    await using running = await start(application, { databaseUrl: kitchen.url });
-    await go("ties");
-    expect(await seen()).toEqual([1, 2, 3, 4, 5, 6]);
-
-    // Row 1 goes with the first page's own commit: by OFFSET 2 the next page would begin at row 4.
-    const times = [1, 2, 3, 4, 5, 6].map((id) => `(${id}, '2026-01-0${id}')`).join(", ");
-    await fill(times);
-    await query(`create function remove_first() returns trigger language plpgsql
-      as $$ begin delete from item where id = 1; return null; end $$;
-      create trigger removes after insert on seen for each row when (new.id = 2) execute function remove_first()`);
-    await go("deleted");
-    expect(await seen()).toEqual([1, 2, 3, 4, 5, 6]);
-
-    // The connection dies in the middle of a page, once.
-    await fill(times);
-    await query(`create sequence deaths;
-      create function die() returns trigger language plpgsql as $$ begin
-        if nextval('deaths') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if; return null; end $$;
-      create trigger dies after insert on seen for each row when (new.id = 4) execute function die()`);
-    await go("crashed");
-    expect(await seen()).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(await rows("select last_value::int as tries from deaths")).toEqual([{ tries: 2 }]);
-    void running;
-  });
-});
-
 describe("docs/recipes/builder.md", () => {
   test("it compiles to a document that runs", async () => {
     const { start, app, ordering } = await kitchen.recipe("builder", ["app"]);

@@ -189,6 +189,85 @@ create table tuntas.audit (
   constraint audit_pkey PRIMARY KEY (id)
 );
 
+-- control: Backfills as code declares them.
+create table tuntas.backfill (
+  name text not null,
+  per_second integer not null,
+  window_from time without time zone,
+  window_to time without time zone,
+  time_zone text,
+  policy text not null,
+  owner text not null,
+  runbook text not null,
+  constraint backfill_pkey PRIMARY KEY (name),
+  constraint backfill_check CHECK ((((window_from IS NULL) = (window_to IS NULL)) AND ((window_from IS NULL) = (time_zone IS NULL))))
+);
+
+-- control: Records that a backfill could not handle, the first thousand of a run, and why.
+create table tuntas.backfill_failure (
+  run bigint not null,
+  partition integer not null,
+  record text not null,
+  code text not null,
+  message text not null,
+  at timestamp with time zone not null,
+  constraint backfill_failure_pkey PRIMARY KEY (run, record),
+  constraint backfill_failure_run_fkey FOREIGN KEY (run) REFERENCES tuntas.backfill_run(id) ON DELETE CASCADE
+);
+
+-- control: Partitions of runs of backfills, and how far each is.
+create table tuntas.backfill_partition (
+  run bigint not null,
+  number integer not null,
+  key text not null,
+  input text not null,
+  records bigint not null,
+  read bigint default 0 not null,
+  turn integer default 0 not null,
+  checkpoint text[],
+  undone text[],
+  ended_at timestamp with time zone,
+  constraint backfill_partition_pkey PRIMARY KEY (run, number),
+  constraint backfill_partition_run_fkey FOREIGN KEY (run) REFERENCES tuntas.backfill_run(id) ON DELETE CASCADE
+) with (fillfactor=50);
+
+-- control: Runs of backfills: scope, dry run, approval, progress, rate.
+create table tuntas.backfill_run (
+  id bigint generated always as identity not null,
+  backfill text not null,
+  scope text not null,
+  scope_hash text not null,
+  actor text not null,
+  reason text not null,
+  state text not null,
+  pause text,
+  turn integer default 0 not null,
+  plan_hash text,
+  sample text,
+  approved_by text,
+  failure text,
+  per_second integer not null,
+  pace double precision default 1 not null,
+  next_at timestamp with time zone not null,
+  database_ms double precision,
+  downstream_ms double precision,
+  handled bigint default 0 not null,
+  final bigint default 0 not null,
+  failed bigint default 0 not null,
+  suppressed bigint default 0 not null,
+  asked_at timestamp with time zone not null,
+  begun_at timestamp with time zone,
+  resumed_at timestamp with time zone,
+  resumed_with bigint default 0 not null,
+  ended_at timestamp with time zone,
+  constraint backfill_run_pkey PRIMARY KEY (id),
+  constraint backfill_run_backfill_fkey FOREIGN KEY (backfill) REFERENCES tuntas.backfill(name) ON DELETE CASCADE,
+  constraint backfill_run_check CHECK (((state = 'paused'::text) = (pause IS NOT NULL))),
+  constraint backfill_run_check1 CHECK (((state = ANY (ARRAY['completed'::text, 'aborted'::text, 'rolled_back'::text])) = (ended_at IS NOT NULL))),
+  constraint backfill_run_pause_check CHECK ((pause = ANY (ARRAY['person'::text, 'window'::text, 'trouble'::text]))),
+  constraint backfill_run_state_check CHECK ((state = ANY (ARRAY['planning'::text, 'planned'::text, 'sampling'::text, 'sampled'::text, 'approved'::text, 'running'::text, 'paused'::text, 'verifying'::text, 'completed'::text, 'aborted'::text, 'rolling_back'::text, 'rolled_back'::text])))
+) with (fillfactor=50);
+
 -- control: Batches as code declares them.
 create table tuntas.batch (
   name text not null,
@@ -1374,6 +1453,16 @@ CREATE INDEX audit_at ON tuntas.audit USING btree (at);
 
 CREATE INDEX audit_subject ON tuntas.audit USING btree (subject, id);
 
+CREATE INDEX backfill_partition_open ON tuntas.backfill_partition USING btree (run, number) WHERE (ended_at IS NULL);
+
+CREATE UNIQUE INDEX backfill_run_active ON tuntas.backfill_run USING btree (backfill) WHERE (state = ANY (ARRAY['running'::text, 'verifying'::text, 'rolling_back'::text]));
+
+CREATE INDEX backfill_run_ended ON tuntas.backfill_run USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE UNIQUE INDEX backfill_run_scope ON tuntas.backfill_run USING btree (backfill, scope_hash) WHERE (ended_at IS NULL);
+
+CREATE INDEX backfill_run_timed ON tuntas.backfill_run USING btree (id) WHERE ((state = 'running'::text) OR (pause = 'window'::text));
+
 CREATE INDEX batch_job_ended ON tuntas.batch_job USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
 CREATE UNIQUE INDEX batch_job_key ON tuntas.batch_job USING btree (batch, key) WHERE (state <> 'cancelled'::text);
@@ -1695,6 +1784,13 @@ AS $function$
   $function$
 ;
 
+CREATE OR REPLACE FUNCTION tuntas.is_replay()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (COALESCE(current_setting('tuntas.replay'::text, true), ''::text) = 'on'::text)
+;
+
 CREATE OR REPLACE FUNCTION tuntas.lock_entities(queue integer, keys text[], ids bigint[], fences bigint[])
  RETURNS SETOF bigint
  LANGUAGE plpgsql
@@ -1890,6 +1986,10 @@ AS $function$
     q tuntas.queue;
     sent record;
   begin
+    if tuntas.is_replay() then
+      perform tuntas.suppress(1);
+      return gen_random_uuid();
+    end if;
     select * into q from tuntas.queue
       where queue.account = send.account and queue.region = send.region and queue.name = queue_name;
     if not found then
@@ -2040,6 +2140,25 @@ begin
 end $function$
 ;
 
+CREATE OR REPLACE FUNCTION tuntas.suppress(announcements integer)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+    select set_config('tuntas.suppressed', (coalesce(nullif(current_setting('tuntas.suppressed', true), ''), '0')::int + announcements)::text, true)
+  $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.suppress_announcement()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+  begin
+    perform tuntas.suppress(1);
+    return null;
+  end
+  $function$
+;
+
 CREATE OR REPLACE FUNCTION tuntas.take_out(fences bigint[], ids bigint[])
  RETURNS TABLE(n bigint, id bigint, queue_id integer, fence bigint, owner_id bigint, claimed_at timestamp with time zone)
  LANGUAGE plpgsql
@@ -2068,3 +2187,5 @@ AS $function$
   end
   $function$
 ;
+
+CREATE TRIGGER outbox_replay BEFORE INSERT ON tuntas.outbox FOR EACH ROW WHEN ((current_setting('tuntas.replay'::text, true) = 'on'::text)) EXECUTE FUNCTION tuntas.suppress_announcement();

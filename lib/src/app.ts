@@ -2,10 +2,11 @@
 import type { Payload, PayloadKind } from "./access/contract.ts";
 import { pathsOf } from "./access/mask.ts";
 import type { AlarmDefinition } from "./alarm/contract.ts";
+import { backfillErrors, type BackfillDefinition } from "./batch/backfill/contract.ts";
 import { batchErrors, type BatchDefinition } from "./batch/contract.ts";
-import { bindBatch, runsIn } from "./batch/declaration.ts";
 import type { Duration } from "./core/duration.ts";
 import { toMs } from "./core/duration.ts";
+import { beginJobs, unbindJobs } from "./serve-jobs.ts";
 import { describeIssues, jsonSchemaOf, type Schema } from "./core/schema.ts";
 import type { Provider } from "./ledger/effect/provider.ts";
 import type { Reconciliation } from "./ledger/reconcile/contract.ts";
@@ -19,7 +20,7 @@ import { openRemotes, type Remotes } from "./queue/remote/serve.ts";
 import type { QueueService } from "./queue/remote/contract.ts";
 import { ensureQueue } from "./queue/ensure.ts";
 import { sendDeclared } from "./queue/send.ts";
-import { startWorkers, type Pair, type Workers } from "./queue/worker/index.ts";
+import { startWorkers, type Workers } from "./queue/worker/index.ts";
 import { scheduleErrors, type ScheduleDefinition } from "./schedule/contract.ts";
 import { firedOf, sampleOf } from "./schedule/declaration.ts";
 import { serviceErrors, type ServiceDefinition } from "./service/contract.ts";
@@ -42,6 +43,7 @@ export type Definition =
   | StreamDefinition<any>
   | ConsumerDefinition<any>
   | BatchDefinition<any, any>
+  | BackfillDefinition<any, any, any>
   | ServiceDefinition;
 
 const kinds: readonly unknown[] = [
@@ -55,6 +57,7 @@ const kinds: readonly unknown[] = [
   "stream",
   "consumer",
   "batch",
+  "backfill",
   "service",
 ] satisfies Definition["kind"][];
 
@@ -69,7 +72,7 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
     if (!kinds.includes(part?.kind)) {
       throw queueErrors.error(
         "TUNTAS_QUEUE_OPTIONS",
-        `app: expected ${name} to be a queue, a worker, a workflow, a schedule, a batch, a stream, a consumer, a service, an alarm, a provider or a reconciliation, got ${typeof part}`,
+        `app: expected ${name} to be a queue, a worker, a workflow, a schedule, a batch, a backfill, a stream, a consumer, a service, an alarm, a provider or a reconciliation, got ${typeof part}`,
       );
     }
   }
@@ -78,7 +81,7 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
     throw queueErrors.error("TUNTAS_WORKER_REGISTERED", `app: queue ${twice} has more than one worker`);
   checkWorkflows(partsOf(parts, "workflow"));
   checkServices(partsOf(parts, "service"));
-  checkBatches(parts);
+  checkJobs(parts);
   checkSchedules(parts);
   checkStreams(parts);
   return { kind: "app", parts };
@@ -102,12 +105,15 @@ function checkServices(services: readonly ServiceDefinition[]): void {
     throw serviceErrors.error("TUNTAS_SERVICE_REGISTERED", `app: two services have the name ${twice}`);
 }
 
-function checkBatches(parts: Parts): void {
-  const batches = partsOf(parts, "batch");
-  const twice =
-    namedTwice(batches) ?? namedTwice([...queuesOf(parts), ...batches.map((batch) => batch.queue)]);
-  if (twice !== undefined)
-    throw batchErrors.error("TUNTAS_BATCH_REGISTERED", `app: the name ${twice} is there twice`);
+function checkJobs(parts: Parts): void {
+  const { batches, backfills } = jobsOf(parts);
+  const twiceAmong = (jobs: readonly (BatchDefinition | BackfillDefinition)[]) =>
+    namedTwice(jobs) ?? namedTwice([...queuesOf(parts), ...jobs.map((job) => job.queue)]);
+  const [batch, backfill] = [twiceAmong(batches), twiceAmong(backfills)];
+  if (batch !== undefined)
+    throw batchErrors.error("TUNTAS_BATCH_REGISTERED", `app: the name ${batch} is there twice`);
+  if (backfill !== undefined)
+    throw backfillErrors.error("TUNTAS_BACKFILL_REGISTERED", `app: the name ${backfill} is there twice`);
 }
 
 function checkSchedules(parts: Parts): void {
@@ -153,6 +159,11 @@ type Parts = Readonly<Record<string, Definition>>;
 
 const partsOf = <Kind extends Definition["kind"]>(parts: Parts, kind: Kind) =>
   Object.values(parts).filter((part): part is Extract<Definition, { kind: Kind }> => part.kind === kind);
+
+const jobsOf = (parts: Parts) => ({
+  batches: partsOf(parts, "batch"),
+  backfills: partsOf(parts, "backfill"),
+});
 
 const workersOf = (parts: Parts): WorkerDefinition[] => partsOf(parts, "worker");
 
@@ -299,21 +310,6 @@ async function beginStreams(parts: Parts, { streams }: Platform): Promise<void> 
   for (const stream of streamsOf(parts)) bindStream(stream, streams.append);
 }
 
-/** The batches are on record, and jobs of them can be started; answers what works on them here. Their queues live here always. */
-async function beginBatches(parts: Parts, { batches, queues: { catalog } }: Platform): Promise<Pair[]> {
-  const definitions = partsOf(parts, "batch");
-  const pairs: Pair[] = [];
-  const service = serviceName();
-  for (const batch of definitions) {
-    const queue = await ensureQueue(catalog, batch.queue);
-    if (runsIn(batch, service)) pairs.push({ worker: batches.workerOf(batch), queue });
-  }
-  await batches.declare(definitions);
-  for (const batch of definitions)
-    bindBatch(batch, ({ name }, input, options) => batches.start(name, input, options));
-  return pairs;
-}
-
 async function begin(
   definition: AppDefinition,
   platform: Platform,
@@ -327,7 +323,7 @@ async function begin(
     bindQueues(parts, platform, { tracing, remotes });
     const unannounce = await announce(definition, platform);
     const serveWorkflows = await beginWorkflows(parts, platform, tracing);
-    const batchPairs = await beginBatches(parts, platform);
+    const jobPairs = await beginJobs(jobsOf(parts), platform);
     await platform.schedules.declare(serviceName(), firedOf(partsOf(parts, "schedule"), schedules));
     await beginStreams(parts, platform);
     if (!withWorkers) return { workers: undefined, unwatch: unannounce, remotes };
@@ -337,7 +333,7 @@ async function begin(
       queue: records.get(worker.queue)!,
       remote: remotes?.of(worker.queue),
     }));
-    const pairs = [...queuePairs, ...batchPairs].map((pair) => ({
+    const pairs = [...queuePairs, ...jobPairs].map((pair) => ({
       ...pair,
       worker: tracing?.worker(pair.worker) ?? pair.worker,
     }));
@@ -356,7 +352,7 @@ function unbind(parts: Parts): void {
   for (const queue of queuesOf(parts)) bindQueue(queue, undefined);
   for (const workflow of partsOf(parts, "workflow")) bindWorkflow(workflow, undefined);
   for (const stream of streamsOf(parts)) bindStream(stream, undefined);
-  for (const batch of partsOf(parts, "batch")) bindBatch(batch, undefined);
+  unbindJobs(jobsOf(parts));
 }
 
 /** Starts the application: the database, the declared queues, the workers. */

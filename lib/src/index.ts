@@ -30,6 +30,8 @@ export type {
   WorkflowDefinition,
   WorkflowOptions,
 } from "./workflow/declaration.ts";
+export { backfill } from "./batch/backfill/declaration.ts";
+export type { BackfillDefinition, BackfillOptions } from "./batch/backfill/contract.ts";
 export { batch } from "./batch/declaration.ts";
 export type { TypedBatch } from "./batch/declaration.ts";
 export type { BatchDefinition, BatchOptions } from "./batch/contract.ts";

@@ -1,5 +1,6 @@
-// Batches and schedules, put together for the platform: what they begin goes to the rooms below them, and schedules begin
+// Batches, backfills and schedules, put together for the platform: what they begin goes to the rooms below them, and schedules begin
 // batches too.
+import { openBackfills } from "./batch/backfill/client.ts";
 import { openBatches } from "./batch/client.ts";
 import type { Waker } from "./engine/wake.ts";
 import { outboxDestination } from "./outbox/destination.ts";
@@ -22,13 +23,15 @@ interface JobParts {
 
 export function openJobs({ database, waker, context, queues, workflows, onError }: JobParts) {
   const ofQueues = queueTarget(context, queues.catalog);
-  const batchRoom = openBatches({
+  const parts = {
     database,
     waker,
     queues: ofQueues,
     withdraw: withdrawFrom(queues.catalog),
     onError,
-  });
+  };
+  const batchRoom = openBatches(parts);
+  const backfillRoom = openBackfills(parts);
   const scheduleRoom = openSchedules({
     database,
     destinations: new Map([
@@ -39,13 +42,14 @@ export function openJobs({ database, waker, context, queues, workflows, onError 
     otherwise: outboxDestination,
     onError,
   });
-  const both = [scheduleRoom, batchRoom];
+  const all = [scheduleRoom, batchRoom, backfillRoom];
   return {
     schedules: scheduleRoom.schedules,
     batches: batchRoom.batches,
+    backfills: backfillRoom.backfills,
     targets: { queue: ofQueues, batch: batchRoom.target },
-    agenda: both.flatMap(({ agenda }) => agenda),
-    tidy: () => Promise.all(both.map(({ tidy }) => tidy())),
-    close: () => Promise.all(both.map(({ close }) => close())),
+    agenda: all.flatMap(({ agenda }) => agenda),
+    tidy: () => Promise.all(all.map(({ tidy }) => tidy())),
+    close: () => Promise.all(all.map(({ close }) => close())),
   };
 }

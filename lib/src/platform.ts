@@ -17,6 +17,7 @@ import { makeTargets, type Targets } from "./engine/target.ts";
 import { makeWaker, type Waker } from "./engine/wake.ts";
 import type { Alarms } from "./alarm/client.ts";
 import { makeAccess, type Access } from "./access/client.ts";
+import type { Backfills } from "./batch/backfill/client.ts";
 import type { Batches } from "./batch/client.ts";
 import { openJobs } from "./jobs.ts";
 import { startLedger, type LedgerService } from "./ledger/service.ts";
@@ -69,6 +70,8 @@ export interface Platform {
   readonly schedules: Schedules;
   /** Jobs of batches: what was started, how far each is, what failed. */
   readonly batches: Batches;
+  /** Runs of backfills: their dry runs, approvals, progress and rate. */
+  readonly backfills: Backfills;
   /** Ordered records in partitions, and how far each consumer has read them. */
   readonly streams: Streams;
   /** Long-running services: revisions, deployments, instances. */
@@ -222,6 +225,7 @@ const clientsOf = ({ context, queues, workflows, jobs, streamRoom }: ReturnType<
   workflows,
   schedules: jobs.schedules,
   batches: jobs.batches,
+  backfills: jobs.backfills,
   streams: streamRoom.streams,
 });
 

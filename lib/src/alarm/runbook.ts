@@ -197,6 +197,27 @@ export const batchChecks = [
   },
 ] as const satisfies readonly Check[];
 
+export const backfillChecks = [
+  {
+    text: "How many runs wait for a person?",
+    ...gauge("tuntas_backfill_runs", { state: "stopped" }),
+    unit: "runs",
+  },
+  { text: "Does one run?", ...gauge("tuntas_backfill_runs", { state: "running" }), unit: "runs" },
+  { text: "How far is it?", ...gauge("tuntas_backfill_progress_ratio"), unit: "(1 is done)" },
+  { text: "Which part of its rate does it take?", ...gauge("tuntas_backfill_pace_ratio"), unit: "" },
+  {
+    text: "How many records were handled?",
+    ...counter("tuntas_backfill_records_total", { outcome: "handled" }),
+    unit: "in 5 min",
+  },
+  {
+    text: "How many records failed?",
+    ...counter("tuntas_backfill_records_total", { outcome: "failed" }),
+    unit: "in 5 min",
+  },
+] as const satisfies readonly Check[];
+
 export const operationChecks = [
   {
     text: "How many could not go on?",

@@ -5,6 +5,7 @@ import { alarm } from "./declaration.ts";
 import {
   approvalChecks,
   backlogChecks,
+  backfillChecks,
   batchChecks,
   deadLetterChecks,
   effectChecks,
@@ -241,6 +242,15 @@ const list: readonly Shipped[] = [
     severity: "ticket",
     checks: batchChecks,
     page: "batches",
+  },
+  {
+    name: "backfill-stopped",
+    metric: { name: "tuntas_backfill_runs", labels: { state: "stopped" }, statistic: "last" },
+    when: { above: 0 },
+    of: once,
+    severity: "ticket",
+    checks: backfillChecks,
+    page: "backfills",
   },
   {
     name: "operation-failed",

@@ -4,6 +4,7 @@ import { workAgendum, type Agendum } from "../engine/agenda.ts";
 import { makeDueClock } from "../engine/due.ts";
 import type { Destination } from "../engine/destination.ts";
 import type { JoiningTarget } from "../engine/target.ts";
+import { keepsBack } from "../engine/handler/replay.ts";
 import { makeBell, type Waker } from "../engine/wake.ts";
 import { isStorable } from "../core/text.ts";
 import { requestHash } from "../ledger/index.ts";
@@ -29,11 +30,12 @@ import { makeNews } from "./news.ts";
 import { makeRunningJobs } from "./running.ts";
 import { batchSignals } from "./signals.ts";
 import { after, isSettled } from "./state.ts";
-import { beginningOf } from "./step.ts";
+import { beginningOf, bodyOf, type Step } from "./step.ts";
 import * as batches from "./store/batches.ts";
 import * as jobs from "./store/jobs.ts";
 import * as partitions from "./store/partitions.ts";
-import { makeSend, makeTurn } from "./turn.ts";
+import { makeSend } from "./send.ts";
+import { makeTurn } from "./turn.ts";
 import { makeWork } from "./worker.ts";
 
 export interface Batches {
@@ -95,7 +97,7 @@ function textOf(name: string, input: unknown): string {
 }
 
 export function openBatches({ database, waker, queues, withdraw, onError }: BatchRoomOptions): BatchRoom {
-  const send = makeSend(queues);
+  const send = makeSend<Step>(queues, bodyOf);
   const turn = makeTurn(database, send);
   const running = makeRunningJobs();
 
@@ -122,7 +124,7 @@ export function openBatches({ database, waker, queues, withdraw, onError }: Batc
     const of = { batch: name, key, input: textOf(name, input), inputHash, priority, by, reason };
     const id = await jobs.insertJob(tx, of);
     if (id !== undefined) {
-      await send(tx, name, [{ job: id, step: "plan", run: 0 }]);
+      await send(tx, queueNameOf(name), [{ job: id, step: "plan", run: 0 }]);
       await writeAudit(tx, {
         actor: by,
         action: "batch.start",
@@ -139,6 +141,7 @@ export function openBatches({ database, waker, queues, withdraw, onError }: Batc
   }
 
   async function start(name: string, input: unknown, options: StartOptions = {}): Promise<Started> {
+    if (keepsBack()) return { status: "suppressed", jobId: "" };
     const { tx } = options;
     if (tx) return startIn({ ...join(tx), client: tx }, name, input, options);
     return database.transaction((own) => startIn(own, name, input, options));
@@ -156,7 +159,7 @@ export function openBatches({ database, waker, queues, withdraw, onError }: Batc
       await partitions.retryPartitions(tx, of.id);
       if (of.planHash !== null) return void (await moveOn(tx, of, "waiting"));
       const run = (await moveOn(tx, of, "planning"))!;
-      return send(tx, of.batch, [{ job: of.id, step: "plan", run }]);
+      return send(tx, queueNameOf(of.batch), [{ job: of.id, step: "plan", run }]);
     }
     await moveOn(tx, of, after(verb, of.state)!);
     // They would end by themselves, once somebody receives them; until then they are the age and the depth of the queue.

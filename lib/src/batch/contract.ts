@@ -105,9 +105,12 @@ export interface StartOptions {
   readonly tx?: Queryable | undefined;
 }
 
-/** `duplicate`: there is such a job already; `conflict`: the key belongs to a job with another input. */
+/**
+ * `duplicate`: there is such a job already; `conflict`: the key belongs to a job with another input; `suppressed`: a
+ * backfill's handler would have started it, and what it works on is no news.
+ */
 export interface Started {
-  readonly status: "created" | "duplicate" | "conflict";
+  readonly status: "created" | "duplicate" | "conflict" | "suppressed";
   readonly jobId: string;
 }
 

@@ -1,8 +1,6 @@
 // Declaring batches. What a batch must say is checked here as well as by the compiler, so that an untyped declaration is
 // refused too, with everything that it leaves out at once.
-import { inspect } from "node:util";
-import { toMs, type Duration } from "../core/duration.ts";
-import { isTuntasError } from "../core/error.ts";
+import { toMs } from "../core/duration.ts";
 import { placeOfCaller } from "../core/place.ts";
 import { isStorable } from "../core/text.ts";
 import type { InputOf, Schema } from "../core/schema.ts";
@@ -16,11 +14,11 @@ import {
   type Started,
   type StartOptions,
 } from "./contract.ts";
+import { dayMs, got, isText, wrongNumber, wrongTime, type Finding } from "./findings.ts";
 import { stepMessage } from "./step.ts";
 
 const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,59}$/;
 const tableForm = /^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)?$/;
-const dayMs = 86_400_000;
 
 /** A declaration as the database keeps it. */
 export interface BatchSettings {
@@ -40,26 +38,6 @@ export interface BatchSettings {
 }
 
 type AnyOptions = BatchOptions<Schema, any>;
-type Finding = string | false;
-
-const got = (value: unknown): string => `got ${inspect(value, { depth: 1 })}`;
-const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
-
-function wrongTime(field: string, value: unknown, [minMs, maxMs]: readonly [number, number]): Finding {
-  const fail = `${field}: expected a duration from ${minMs / 1000}s to ${maxMs / dayMs}d such as "5m", ${got(value)}`;
-  try {
-    const ms = toMs(value as Duration);
-    return (ms < minMs || ms > maxMs) && fail;
-  } catch (cause) {
-    if (isTuntasError(cause)) return fail;
-    throw cause;
-  }
-}
-
-const wrongNumber = (field: string, value: unknown, [min, max]: readonly [number, number]): Finding =>
-  (!Number.isInteger(value) || (value as number) < min || (value as number) > max) &&
-  `${field}: expected a whole number from ${min} to ${max}, ${got(value)}`;
-
 function* wrongStaging(staging: AnyOptions["staging"] | undefined): Generator<Finding> {
   yield (
     (!isText(staging?.table) || !tableForm.test(staging.table)) &&
@@ -68,14 +46,16 @@ function* wrongStaging(staging: AnyOptions["staging"] | undefined): Generator<Fi
   if (staging?.kept !== "current") yield wrongTime("staging.kept", staging?.kept, [0, 366 * dayMs]);
 }
 
-const wrongPlace = (runsOn: AnyOptions["runsOn"] | undefined): Finding =>
+export const wrongPlace = (runsOn: AnyOptions["runsOn"] | undefined): Finding =>
   runsOn !== "anywhere" &&
   !isText(runsOn?.service) &&
   `runsOn: expected "anywhere" or { service: "its name" }, ${got(runsOn)}`;
 
 /** Whether processes of the service work on it. */
-export const runsIn = ({ options: { runsOn } }: BatchDefinition, service: string): boolean =>
-  runsOn === "anywhere" || runsOn.service === service;
+export const runsIn = (
+  { options: { runsOn } }: { readonly options: Pick<AnyOptions, "runsOn"> },
+  service: string,
+): boolean => runsOn === "anywhere" || runsOn.service === service;
 
 function* wrongPolicies({
   retry,

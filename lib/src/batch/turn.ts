@@ -2,44 +2,21 @@
 // waiting one with the highest priority begins. It is one transaction that holds the batch's row, with the messages in it,
 // so that whatever dies in between leaves everything as it was, and of two processes that come at once the second finds
 // nothing to do.
-import { randomUUID } from "node:crypto";
-import type { JoiningTarget } from "../engine/target.ts";
 import type { Sql, Tx } from "../pg/contract.ts";
 import { queueNameOf } from "./declaration.ts";
 import { moveOn } from "./ending.ts";
 import { batchSignals, type BatchSignal } from "./signals.ts";
-import { bodyOf, type Step } from "./step.ts";
+import type { Step } from "./step.ts";
+import type { Send } from "./send.ts";
 import * as batches from "./store/batches.ts";
 import * as jobs from "./store/jobs.ts";
 import * as partitions from "./store/partitions.ts";
 
-/** The messages of steps, sent in the caller's transaction. */
-export type Send = (tx: Tx, batch: string, steps: readonly Step[]) => Promise<void>;
-
 type Tell = (name: BatchSignal, fields: Readonly<Record<string, unknown>>) => void;
-
-const statementMax = 1000;
-
-export function makeSend(queues: JoiningTarget): Send {
-  return async (tx, batch, steps) => {
-    const target = { kind: "queue", name: queueNameOf(batch) };
-    for (let at = 0; at < steps.length; at += statementMax)
-      await queues.deliverIn(
-        tx,
-        steps.slice(at, at + statementMax).map((step) => ({
-          target,
-          eventId: randomUUID(),
-          key: null,
-          type: null,
-          payload: bodyOf(step),
-        })),
-      );
-  };
-}
 
 export type Turn = (batch: string) => Promise<void>;
 
-export function makeTurn(database: Sql, send: Send): Turn {
+export function makeTurn(database: Sql, send: Send<Step>): Turn {
   async function endThrough(tx: Tx, batch: string, tell: Tell): Promise<void> {
     for (const job of await jobs.lockThrough(tx, batch)) {
       const { n, first } = await partitions.readFailures(tx, job.id);
@@ -49,7 +26,7 @@ export function makeTurn(database: Sql, send: Send): Turn {
         tell("batch.failed", { batch, jobId: job.id, reason });
       } else {
         const run = (await moveOn(tx, job, "promoting"))!;
-        await send(tx, batch, [{ job: job.id, step: "promote", run }]);
+        await send(tx, queueNameOf(batch), [{ job: job.id, step: "promote", run }]);
       }
     }
   }
@@ -62,7 +39,7 @@ export function makeTurn(database: Sql, send: Send): Turn {
     const claims = await partitions.sendPartitions(tx, job.id);
     await send(
       tx,
-      batch,
+      queueNameOf(batch),
       claims.toSorted((a, b) => a.number - b.number).map((claim) => ({ ...claim, step: "partition" })),
     );
     tell("batch.begun", { batch, jobId: job.id, partitions: claims.length });

@@ -5,7 +5,6 @@ import { isTuntasError, TuntasError } from "../core/error.ts";
 import { describeIssues } from "../core/schema.ts";
 import { describeFailure, type Failure } from "../engine/failure.ts";
 import { within } from "../engine/within.ts";
-import { requestHash } from "../ledger/index.ts";
 import { join } from "../pg/join.ts";
 import type { Sql } from "../pg/contract.ts";
 import { worker, type WorkerDefinition } from "../queue/declaration.ts";
@@ -16,7 +15,8 @@ import { moveOn } from "./ending.ts";
 import type { AfterCommit } from "./news.ts";
 import type { RunningJobs } from "./running.ts";
 import { batchSignals } from "./signals.ts";
-import { failureOf, isLast, partitionKey, planOf, wrongPlan, type Planned } from "./state.ts";
+import { planTwice, type Plan } from "./plan.ts";
+import { failureOf, isLast, partitionKey } from "./state.ts";
 import type { PartitionStep, PlanStep, PromoteStep, Step } from "./step.ts";
 import { isStaging } from "./store/batches.ts";
 import * as jobs from "./store/jobs.ts";
@@ -58,27 +58,12 @@ async function inputOf({ name, options }: BatchDefinition, text: string): Promis
   throw batchErrors.error("TUNTAS_BATCH_INPUT", `batch ${name}: ${describeIssues(result.issues)}`);
 }
 
-/** The plan of an input, made twice: what differs would have other partitions after a crash. */
-export async function plan(
-  { name, options }: BatchDefinition,
-  input: unknown,
-  signal: AbortSignal,
-): Promise<{ readonly planned: readonly Planned[]; readonly hash: string }> {
-  const refuse = (why: string) => batchErrors.error("TUNTAS_BATCH_PLAN", `batch ${name}: ${why}`);
-  const once = async () => {
-    const list = await options.partitions(structuredClone(input), { signal });
-    const wrong = wrongPlan(list);
-    if (wrong !== undefined) throw refuse(wrong);
-    const planned = planOf(list);
-    if (typeof planned === "string") throw refuse(planned);
-    return planned;
-  };
-  const [planned, again] = [await once(), await once()];
-  const hash = requestHash(planned);
-  if (requestHash(again) !== hash)
-    throw refuse("made twice from one input, the partitions are not the same list");
-  return { planned, hash };
-}
+/** The plan of an input. */
+const planOf = ({ name, options }: BatchDefinition, input: unknown, signal: AbortSignal): Promise<Plan> =>
+  planTwice(
+    async () => options.partitions(structuredClone(input), { signal }),
+    (why) => batchErrors.error("TUNTAS_BATCH_PLAN", `batch ${name}: ${why}`),
+  );
 
 export function makeWork({ database, running, afterCommit, nudge }: WorkOptions) {
   /** A step of the job itself failed: tried again, or the job has failed. */
@@ -108,7 +93,7 @@ export function makeWork({ database, running, afterCommit, nudge }: WorkOptions)
     const job = await jobOf(step, "planning");
     const { signal } = context;
     try {
-      const made = await within(signal, async () => plan(batch, await inputOf(batch, job.input), signal));
+      const made = await within(signal, async () => planOf(batch, await inputOf(batch, job.input), signal));
       const { planned, hash } = made;
       const { table } = batch.options.staging;
       if (!(await isStaging(database, table)))

@@ -16,7 +16,8 @@ export interface Stepwise {
 const stepsMax = 80;
 const triesMax = 20;
 
-async function run(
+/** Runs a child to its end; `out` is what it wrote, such as the step at which it died. */
+export async function run(
   script: URL,
   args: readonly string[],
 ): Promise<{ code: number | null; signal: string | null; out: string }> {

@@ -53,6 +53,11 @@ export const ledgerErrors = catalogue({
     meaning: "The provider answered with a final no, which is stored and given to every repeat.",
     remedy: "Change the request and use a new key, or treat it as a business rejection.",
   },
+  TUNTAS_EFFECT_REPLAY: {
+    meaning:
+      "A backfill's handler was about to make a side effect for a record of long ago; the call was not made.",
+    remedy: "Leave the call out where the handler is a backfill's: what it works on is no news to anybody.",
+  },
   TUNTAS_EFFECT_THROTTLED: {
     meaning: "The provider's rate limit leaves no room within the time given; the call was not made.",
     remedy: "Try again later, or raise `perSecond` if the provider allows it.",

@@ -2,6 +2,7 @@
 import type { MetricEntry, Metrics } from "../engine/signals.ts";
 import { processMetrics } from "../engine/process/signals.ts";
 import { alarmMetrics } from "../alarm/signals.ts";
+import { backfillMetrics } from "../batch/backfill/signals.ts";
 import { batchMetrics } from "../batch/signals.ts";
 import { ledgerMetrics } from "../ledger/signals.ts";
 import { operationMetrics } from "../operation/signals.ts";
@@ -24,6 +25,7 @@ export const metricLists: readonly Metrics[] = [
   scheduleMetrics,
   streamMetrics,
   batchMetrics,
+  backfillMetrics,
   serviceMetrics,
   operationMetrics,
   alarmMetrics,

@@ -6,6 +6,7 @@ import { readStatus } from "../outbox/client.ts";
 import type { Sql } from "../pg/contract.ts";
 import type { Runner } from "../pg/join.ts";
 import { atOneMoment } from "../pg/snapshot.ts";
+import { readBackfillGauges } from "../batch/backfill/gauges.ts";
 import { readBatchGauges } from "../batch/gauges.ts";
 import { readQueueGauges } from "../queue/store/gauges.ts";
 import { readApprovalGauges } from "../workflow/approval/gauges.ts";
@@ -43,6 +44,7 @@ const readers: readonly ((sql: Runner) => Promise<readonly Reading[]>)[] = [
   readScheduleGauges,
   readStreamGauges,
   readBatchGauges,
+  readBackfillGauges,
   readOutboxGauges,
   readLedgerGauges,
   readAlarmGauges,

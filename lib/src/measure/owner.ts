@@ -1,5 +1,6 @@
 // Who answers for the thing that a series is about, as code has declared it.
 import type { Responsible } from "../alarm/evaluator.ts";
+import type { Backfills } from "../batch/backfill/client.ts";
 import type { Batches } from "../batch/client.ts";
 import { defaultScope } from "../queue/contract.ts";
 import type { Queues } from "../queue/client/index.ts";
@@ -11,6 +12,7 @@ interface Declared {
   readonly queues: Pick<Queues, "catalog">;
   readonly schedules: Pick<Schedules, "list">;
   readonly batches: Pick<Batches, "list">;
+  readonly backfills: Pick<Backfills, "list">;
   readonly streams: Pick<Streams, "list">;
 }
 
@@ -18,11 +20,12 @@ const named = async <T extends { readonly name: string }>(name: string, all: Pro
   (await all).find((each) => each.name === name);
 
 export const makeOwnerOf =
-  ({ queues, schedules, batches, streams }: Declared) =>
-  async ({ queue, schedule, batch, stream }: Labels): Promise<Responsible | undefined> => {
+  ({ queues, schedules, batches, backfills, streams }: Declared) =>
+  async ({ queue, schedule, batch, backfill, stream }: Labels): Promise<Responsible | undefined> => {
     const found =
       (stream !== undefined && (await named(stream, streams.list()))) ||
       (schedule !== undefined && (await named(schedule, schedules.list()))) ||
+      (backfill !== undefined && (await named(backfill, backfills.list()))) ||
       (batch !== undefined && (await named(batch, batches.list()))) ||
       (queue !== undefined && (await queues.catalog.find(defaultScope, queue)));
     return found && found.owner ? { owner: found.owner, runbook: found.runbook } : undefined;

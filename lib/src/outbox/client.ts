@@ -1,6 +1,7 @@
 // The asking side: announce something with the change that it tells of, see what waits, put parked rows back.
 import { randomUUID } from "node:crypto";
 import { isStorable } from "../core/text.ts";
+import { keepsBack } from "../engine/handler/replay.ts";
 import type { Announcement, TargetName } from "../engine/target.ts";
 import { statement } from "../pg/database.ts";
 import { ms } from "../pg/instant.ts";
@@ -47,8 +48,8 @@ export async function addAll(
 ): Promise<Added[]> {
   if (given.length === 0) return [];
   const rows = given.map(toAnnouncement);
-  const ids = await insertRows(join(tx), rows, wake);
-  return rows.map(({ eventId }, index) => ({ id: ids[index]!, eventId }));
+  const ids = keepsBack(rows.length) ? [] : await insertRows(join(tx), rows, wake);
+  return rows.map(({ eventId }, index) => ({ id: ids[index] ?? "", eventId }));
 }
 
 /** Announces it in the caller's transaction: published after the commit, and never without it. Errors: TUNTAS_OUTBOX_INVALID. */

@@ -16,6 +16,7 @@ export interface NewAnnouncement {
 }
 
 export interface Added {
+  /** Empty where a backfill's handler would have announced it, and what it works on is no news. */
   readonly id: string;
   readonly eventId: string;
 }

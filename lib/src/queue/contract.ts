@@ -81,6 +81,11 @@ export interface Sent {
   readonly id: string;
 }
 
+/** What a backfill's handler would have sent: what it works on is no news, so that nothing was. */
+export interface Suppressed extends Omit<Sent, "status"> {
+  readonly status: "suppressed";
+}
+
 /** SQS's SequenceNumber of the message of this id: 20 digits, of one length so that texts compare like numbers. */
 export const sequenceNumber = (id: string): string => `1${id.padStart(19, "0")}`;
 

@@ -7,7 +7,7 @@ import { toMs, toSeconds } from "../core/duration.ts";
 import { placeOfCaller } from "../core/place.ts";
 import type { InputOf, OutputOf, Schema } from "../core/schema.ts";
 import type { Queryable } from "../pg/contract.ts";
-import type { PoisonPolicy, QueueSettings, Sent } from "./contract.ts";
+import type { PoisonPolicy, QueueSettings, Sent, Suppressed } from "./contract.ts";
 import { queueErrors } from "./contract.ts";
 import type { Context } from "./worker/context.ts";
 
@@ -60,7 +60,11 @@ export interface SendOptions {
   readonly attributes?: Readonly<Record<string, string>> | undefined;
 }
 
-type SendFunction = (queue: QueueDefinition, message: unknown, options: SendOptions) => Promise<Sent>;
+type SendFunction = (
+  queue: QueueDefinition,
+  message: unknown,
+  options: SendOptions,
+) => Promise<Sent | Suppressed>;
 
 /** A declared queue; also the typed way to send to it, once an application that holds it has started. */
 export interface QueueDefinition<S extends Schema = Schema> {
@@ -70,7 +74,7 @@ export interface QueueDefinition<S extends Schema = Schema> {
   /** Where it is declared, as file:line, if the stack says so. */
   readonly place: string | undefined;
   /** Makes a message durable. Errors: TUNTAS_MESSAGE_INVALID, TUNTAS_MESSAGE_SIZE, TUNTAS_NOT_STARTED, database errors. */
-  send(message: InputOf<S>, options?: SendOptions): Promise<Sent>;
+  send(message: InputOf<S>, options?: SendOptions): Promise<Sent | Suppressed>;
 }
 
 const names = /^(?=.{1,80}$)[A-Za-z0-9_-]+(\.fifo)?$/;

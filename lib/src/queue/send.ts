@@ -1,8 +1,9 @@
 // What `send` of a declared queue does: check the message, make its text, hand it to the client.
 import { toSeconds } from "../core/duration.ts";
 import { describeIssues, type SchemaResult } from "../core/schema.ts";
+import { keepsBack } from "../engine/handler/replay.ts";
 import { composeMessage } from "./compose.ts";
-import type { Sent } from "./contract.ts";
+import type { Sent, Suppressed } from "./contract.ts";
 import { defaultScope, queueErrors } from "./contract.ts";
 import type { Queues } from "./client/index.ts";
 import type { QueueDefinition, SendOptions } from "./declaration.ts";
@@ -25,7 +26,7 @@ export async function sendDeclared(
   definition: QueueDefinition,
   message: unknown,
   options: SendOptions,
-): Promise<Sent> {
+): Promise<Sent | Suppressed> {
   const { name } = definition;
   const { tx, delay, correlationId, attributes, groupId, deduplicationId } = options;
   const checked = definition.options.message["~standard"].validate(message);
@@ -38,6 +39,7 @@ export async function sendDeclared(
     groupId,
     deduplicationId,
   });
+  if (keepsBack()) return { status: "suppressed", messageId: wanted.messageId, id: "" };
   return tx
     ? queues.sender.sendIn(tx, queue, wanted, defaultScope.account)
     : queues.sender.send(queue, wanted, defaultScope.account);

@@ -32,7 +32,8 @@ export interface AppendOptions {
 
 /** Where a record is; one that was appended in the caller's transaction gets its offset after that has committed. */
 export type Appended = {
-  readonly status: "created";
+  /** `suppressed`: a backfill's handler would have appended it, and what it works on is no news. */
+  readonly status: "created" | "suppressed";
   readonly partition: number;
   readonly offset: number | undefined;
 };

@@ -66,6 +66,7 @@ export async function testPlatform(options: TestPlatformOptions = {}): Promise<T
         await each.schedules.sweep();
         await each.streams.sweep();
         await each.batches.sweep();
+        await each.backfills.sweep();
         await each.context.due.sweep();
         await each.workflows.sweepDue();
       }

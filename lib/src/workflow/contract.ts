@@ -136,6 +136,12 @@ export type StartResult =
   /** An execution of that name has another input, or has ended. */
   | { readonly status: "conflict"; readonly arn: string };
 
+/** What a backfill's handler would have started: what it works on is no news, so that nothing was. */
+export interface SuppressedStart {
+  readonly status: "suppressed";
+  readonly arn: string;
+}
+
 export interface EndedExecution extends Failure {
   readonly arn: string;
   readonly status: Exclude<ExecutionStatus, "RUNNING">;

@@ -7,7 +7,7 @@ import type { InputOf, OutputOf, Schema } from "../core/schema.ts";
 import type { Log } from "../engine/log.ts";
 import type { HandlerTx } from "../engine/handler/contract.ts";
 import type { Queryable, Sql } from "../pg/contract.ts";
-import type { StartResult } from "./contract.ts";
+import type { StartResult, SuppressedStart } from "./contract.ts";
 import { workflowErrors } from "./contract.ts";
 import type { DecidedHook } from "./approval/contract.ts";
 import type { DomainView } from "./redrive/contract.ts";
@@ -133,14 +133,14 @@ export interface WorkflowDefinition<S extends Schema = Schema> {
   /**
    * Starts an execution, once for a name. Errors: TUNTAS_WORKFLOW_INPUT, TUNTAS_WORKFLOW_NOT_STARTED, database errors.
    */
-  start(input: InputOf<S>, options?: StartOptions): Promise<StartResult>;
+  start(input: InputOf<S>, options?: StartOptions): Promise<StartResult | SuppressedStart>;
 }
 
 export type Starter = (
   workflow: WorkflowDefinition,
   input: unknown,
   options: StartOptions,
-) => Promise<StartResult>;
+) => Promise<StartResult | SuppressedStart>;
 
 const starters = new WeakMap<object, Starter>();
 

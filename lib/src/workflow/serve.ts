@@ -2,10 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { describeIssues } from "../core/schema.ts";
 import { isStorable } from "../core/text.ts";
+import { keepsBack } from "../engine/handler/replay.ts";
 import { defaultScope } from "../queue/contract.ts";
 import type { Machines } from "./client/machines.ts";
 import type { Workflows } from "./client/index.ts";
-import type { MachineRecord, StartResult } from "./contract.ts";
+import type { MachineRecord, StartResult, SuppressedStart } from "./contract.ts";
 import { workflowErrors } from "./contract.ts";
 import type { StartOptions, WorkflowDefinition } from "./declaration.ts";
 
@@ -54,7 +55,7 @@ export async function startDeclared(
   { workflow, machine }: { readonly workflow: WorkflowDefinition; readonly machine: MachineRecord },
   input: unknown,
   { name = randomUUID(), tx, traceHeader }: StartOptions,
-): Promise<StartResult> {
+): Promise<StartResult | SuppressedStart> {
   if (!namePattern.test(name))
     throw wrong(workflow.name, `expected a name of 1 to 80 plain characters, got ${JSON.stringify(name)}`);
   const request = {
@@ -63,6 +64,7 @@ export async function startDeclared(
     input: await textOf(workflow, input),
     traceHeader,
   };
+  if (keepsBack()) return { status: "suppressed", arn: "" };
   const started = await (tx ? executions.startIn(tx, request) : executions.start(request));
   if (started.status !== "conflict") return started;
   const there = await executions.find(started.arn);

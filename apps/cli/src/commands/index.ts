@@ -58,6 +58,11 @@ import { reconcileList } from "./reconcile/list.ts";
 import { reconcileRun } from "./reconcile/run.ts";
 import { reservationList } from "./reservation/list.ts";
 import { reservationRelease } from "./reservation/release.ts";
+import { backfillActs } from "./backfill/acts.ts";
+import { backfillList } from "./backfill/list.ts";
+import { backfillPlan } from "./backfill/plan.ts";
+import { backfillRate } from "./backfill/rate.ts";
+import { backfillShow } from "./backfill/show.ts";
 import { batchCancel, batchPause, batchResume, batchRetry } from "./batch/acts.ts";
 import { batchList } from "./batch/list.ts";
 import { batchShow } from "./batch/show.ts";
@@ -140,6 +145,11 @@ export const commands: readonly Command[] = [
   batchResume,
   batchRetry,
   batchCancel,
+  backfillList,
+  backfillShow,
+  backfillPlan,
+  ...backfillActs,
+  backfillRate,
   scheduleList,
   scheduleShow,
   scheduleNext,

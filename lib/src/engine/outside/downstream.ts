@@ -1,6 +1,7 @@
 // Guards something outside that can be slow, crowded or away: at most so many calls at once, none that takes for ever,
 // and none at all for a while after it has failed several times in a row. What is refused is refused with a coded,
 // retryable error, so that a worker tries the message again later while other work flows.
+import { AsyncLocalStorage } from "node:async_hooks";
 import {
   BrokenCircuitError,
   bulkhead,
@@ -11,6 +12,7 @@ import {
 } from "cockatiel";
 import { catalogue } from "../../core/error.ts";
 import { toMs, type Duration } from "../../core/duration.ts";
+import { noteCall } from "../handler/replay.ts";
 import { defaultBreaker, makeBreaker, type BreakerOptions } from "./breaker.ts";
 import { makeRetrying, type RetryOptions } from "./retry-budget.ts";
 
@@ -77,12 +79,15 @@ export function downstream(name: string, options: DownstreamOptions): Downstream
       cause,
     });
 
-  const timed = <T>(work: (signal: AbortSignal) => Promise<T> | T) =>
-    clock
+  const timed = <T>(work: (signal: AbortSignal) => Promise<T> | T) => {
+    const begunAt = performance.now();
+    return clock
       .execute(({ signal }) => work(signal))
       .catch((cause: unknown) => {
         throw cause instanceof TaskCancelledError ? late(cause) : cause;
-      });
+      })
+      .finally(() => noteCall(performance.now() - begunAt));
+  };
 
   function coded(cause: unknown): unknown {
     if (cause instanceof BrokenCircuitError)
@@ -104,8 +109,11 @@ export function downstream(name: string, options: DownstreamOptions): Downstream
     name,
     async call(work) {
       try {
-        // The breaker stands inside: a call that waited for its place asks it when its turn has come.
-        return await places.execute(() => retrying(() => breaker.run(() => timed(work))));
+        // The breaker stands inside: a call that waited for its place asks it when its turn has come. It is bound, since
+        // whoever leaves a place runs the next call, which is not to be taken for his own.
+        return await places.execute(
+          AsyncLocalStorage.bind(() => retrying(() => breaker.run(() => timed(work)))),
+        );
       } catch (cause) {
         throw coded(cause);
       }

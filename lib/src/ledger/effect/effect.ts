@@ -1,6 +1,7 @@
 // A call to the outside that is on record: the intent is committed first, the call is made outside any transaction, the
 // answer is written down. What falls between is unknown, and never called again blindly.
 import { describeFailure } from "../../engine/failure.ts";
+import { isReplay } from "../../engine/handler/replay.ts";
 import { isUnreached } from "../../engine/unavailable.ts";
 import { within } from "../../engine/within.ts";
 import { checkKey, canonicalText, requestHash, resultText } from "../canonical.ts";
@@ -81,7 +82,8 @@ function failureOf(row: EffectRow, cause?: unknown): Error {
 /**
  * Makes the call at most once for a key and answers what the provider said, also to every repeat. Errors (those named
  * retryable may be tried again as they are): TUNTAS_EFFECT_IN_TRANSACTION, TUNTAS_EFFECT_CONFLICT,
- * TUNTAS_EFFECT_IN_PROGRESS, TUNTAS_EFFECT_UNKNOWN, TUNTAS_EFFECT_FAILED, TUNTAS_EFFECT_REFUSED, TUNTAS_EFFECT_THROTTLED.
+ * TUNTAS_EFFECT_IN_PROGRESS, TUNTAS_EFFECT_UNKNOWN, TUNTAS_EFFECT_FAILED, TUNTAS_EFFECT_REFUSED, TUNTAS_EFFECT_THROTTLED,
+ * TUNTAS_EFFECT_REPLAY.
  */
 export async function effect<T>(
   context: EffectContext,
@@ -89,6 +91,8 @@ export async function effect<T>(
   call: Call<T>,
 ): Promise<EffectAnswer<T>> {
   const intent = intentOf(context, options);
+  if (isReplay())
+    throw ledgerErrors.error("TUNTAS_EFFECT_REPLAY", `${nameOf(intent)}: refused in a backfill`);
   if (context.transactionOpen) {
     throw ledgerErrors.error(
       "TUNTAS_EFFECT_IN_TRANSACTION",

@@ -3,6 +3,7 @@
 import { coalescer, type Coalescer } from "../../core/coalesce.ts";
 import { describeIssues } from "../../core/schema.ts";
 import { isStorable } from "../../core/text.ts";
+import { keepsBack } from "../../engine/handler/replay.ts";
 import type { Database } from "../../pg/database.ts";
 import { streamErrors, type Appended, type AppendOptions, type StreamDefinition } from "../contract.ts";
 import { streamSignals } from "../signals.ts";
@@ -83,6 +84,7 @@ export function makeAppender({ database, find, ...telling }: AppenderOptions): A
       const stream = await find(name);
       const partition = partitionOf(key, stream.partitions);
       const record = { partition, key, body };
+      if (keepsBack()) return { status: "suppressed", partition, offset: undefined };
       if (!options.tx) return { status: "created", partition, offset: await coalescerOf(stream).add(record) };
       if (!(await arriveIn(database, options.tx, stream.id, record))) throw gone(name);
       streamSignals.publish("stream.appended", { stream: name, count: 1 });

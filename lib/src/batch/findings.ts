@@ -1,0 +1,27 @@
+// What can be wrong with a declaration, said so that it can be mended.
+import { inspect } from "node:util";
+import { toMs, type Duration } from "../core/duration.ts";
+import { isTuntasError } from "../core/error.ts";
+
+export const dayMs = 86_400_000;
+
+/** What is wrong with a declaration, or false. */
+export type Finding = string | false;
+
+export const got = (value: unknown): string => `got ${inspect(value, { depth: 1 })}`;
+export const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
+
+export function wrongTime(field: string, value: unknown, [minMs, maxMs]: readonly [number, number]): Finding {
+  const fail = `${field}: expected a duration from ${minMs / 1000}s to ${maxMs / dayMs}d such as "5m", ${got(value)}`;
+  try {
+    const ms = toMs(value as Duration);
+    return (ms < minMs || ms > maxMs) && fail;
+  } catch (cause) {
+    if (isTuntasError(cause)) return fail;
+    throw cause;
+  }
+}
+
+export const wrongNumber = (field: string, value: unknown, [min, max]: readonly [number, number]): Finding =>
+  (!Number.isInteger(value) || (value as number) < min || (value as number) > max) &&
+  `${field}: expected a whole number from ${min} to ${max}, ${got(value)}`;

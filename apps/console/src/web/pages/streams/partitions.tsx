@@ -18,6 +18,30 @@ const Checkpoint = ({ at, of = at }: { readonly at: number; readonly of: number 
   </span>
 );
 
+const causes: readonly Column<ConsumerPartition>[] = [
+  {
+    key: "owner",
+    head: "Read by",
+    width: "11rem",
+    wideOnly: true,
+    cell: ({ owner }) => (owner === null ? nothing : <span title={owner}>{owner}</span>),
+  },
+  {
+    key: "failures",
+    head: "Failures",
+    width: "5.25rem",
+    align: "right",
+    wideOnly: true,
+    cell: ({ attempts }) => <Count value={attempts} />,
+  },
+  {
+    key: "why",
+    head: "Why",
+    wideOnly: true,
+    cell: ({ code, reason }) => <Cause code={code} reason={reason} />,
+  },
+];
+
 const columnsOf = ({ offsets }: StreamView): readonly Column<ConsumerPartition>[] => [
   {
     key: "number",
@@ -47,27 +71,7 @@ const columnsOf = ({ offsets }: StreamView): readonly Column<ConsumerPartition>[
     wideOnly: true,
     cell: ({ lagMs }) => <Age ms={lagMs} />,
   },
-  {
-    key: "owner",
-    head: "Read by",
-    width: "11rem",
-    wideOnly: true,
-    cell: ({ owner }) => (owner === null ? nothing : <span title={owner}>{owner}</span>),
-  },
-  {
-    key: "failures",
-    head: "Failures",
-    width: "5.25rem",
-    align: "right",
-    wideOnly: true,
-    cell: ({ attempts }) => <Count value={attempts} />,
-  },
-  {
-    key: "why",
-    head: "Why",
-    wideOnly: true,
-    cell: ({ code, reason }) => <Cause code={code} reason={reason} />,
-  },
+  ...causes,
 ];
 
 interface PartitionsProps {

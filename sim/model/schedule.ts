@@ -98,9 +98,11 @@ export class ScheduleModel {
     }
   }
 
-  private mayBegin({ run }: ModelOccurrence): boolean {
+  private mayBegin({ run, due }: ModelOccurrence): boolean {
     if (this.paused && run === 0) return false;
-    return this.rules.overlap === "allow" || this.in("started").length === 0;
+    const begun = this.in("started");
+    // No window runs beside itself.
+    return this.rules.overlap === "allow" ? begun.every((each) => each.due !== due) : begun.length === 0;
   }
 
   private fateOf(due: number): ModelOccurrence["state"] {

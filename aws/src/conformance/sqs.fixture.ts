@@ -23,6 +23,8 @@ export const credentials = { AWS_ACCESS_KEY_ID: "any", AWS_SECRET_ACCESS_KEY: "a
 
 export async function openSqs(): Promise<SqsPlace> {
   const [kit, cloud] = [await testPlatform(), await testPlatform()];
+  // Signals belong to the process and name queues by id; AWS' are not ours.
+  await ask(cloud, "alter sequence tuntas.queue_id_seq restart with 1000");
   const gateway = await startGateway({ platform: cloud.platform, port: 0 });
   const url = `http://127.0.0.1:${gateway.port}`;
   const env = { ...credentials, AWS_ENDPOINT_URL_SQS: url };

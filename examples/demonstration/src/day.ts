@@ -4,6 +4,7 @@ import type { Platform } from "tuntas";
 import { claimLease, reserve } from "tuntas/ledger";
 import { add } from "tuntas/outbox";
 import { defaultScope } from "tuntas/queue";
+import { makeStaging, orderEvents, pageViews, priceChanges, visits, statements } from "./parts.ts";
 import { everyNight, invoices, parcels, payments, reportRun, silentOrder } from "./shop.ts";
 
 export interface Places {
@@ -113,13 +114,52 @@ async function announce({ database }: Platform): Promise<void> {
 const lookEveryMs = 200;
 const looksMax = 150;
 
+/** Looks until it is so, for as long as a colleague would. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  for (let look = 0; look < looksMax; look++) {
+    if (await isSo()) return;
+    await sleep(lookEveryMs);
+  }
+}
+
+/** One order is shipped before it is paid, one has an amount that cannot be, and nobody counts visits. */
+async function record({ streams }: Platform): Promise<void> {
+  await streams.declare([], [visits]);
+  const happens = (number: number, event: "placed" | "paid" | "shipped", amount: number) => {
+    const orderId = `ord-${4100 + number}`;
+    return orderEvents.append({ orderId, event, amount, email: "a@example.com" }, { key: orderId });
+  };
+  await Promise.all(numbers(20).map((number) => happens(number, "placed", 10 * number)));
+  await Promise.all([happens(3, "shipped", 0), happens(5, "paid", -1), happens(7, "paid", 70)]);
+  for (const number of numbers(8)) {
+    const [article, visitor] = [`article-${number}`, `visitor-${number}`];
+    await priceChanges.append({ article, price: 5 + number }, { key: article });
+    await pageViews.append({ visitor, page: "/" }, { key: visitor });
+  }
+}
+
+/** August is done, September fails, November takes its time, October waits, July is paused. */
+async function makeStatements(platform: Platform): Promise<void> {
+  await makeStaging(platform);
+  const { batches } = platform;
+  const begin = (month: string, of: { partitions: number; seconds: number; priority: number }) => {
+    const { priority, ...input } = of;
+    const why = { by: "dewi", reason: "the month is closed" };
+    return statements.start({ month, ...input }, { key: month, priority, ...why });
+  };
+  await begin("2026-08", { partitions: 6, seconds: 0, priority: 9 });
+  await begin("2026-09", { partitions: 6, seconds: 0, priority: 8 });
+  await begin("2026-11", { partitions: 60, seconds: 20, priority: 7 });
+  await begin("2026-10", { partitions: 6, seconds: 1, priority: 5 });
+  const { jobId } = await begin("2026-07", { partitions: 6, seconds: 1, priority: 0 });
+  await until(async () => (await batches.job(jobId)).state === "waiting");
+  await batches.say("pause", jobId, { by: "mira", reason: "July is audited this week" });
+}
+
 /** A colleague wants to replay what was quarantined; it waits for the word of another one. */
 async function askForReplay({ operations, queues }: Platform): Promise<void> {
   const filter = { queue: payments.name, code: "CURRENCY_UNKNOWN" };
-  for (let look = 0; look < looksMax; look++) {
-    if ((await queues.deadLetters.groups(defaultScope, filter)).length > 0) break;
-    await sleep(lookEveryMs);
-  }
+  await until(async () => (await queues.deadLetters.groups(defaultScope, filter)).length > 0);
   await operations.start({
     kind: "replay",
     selection: { filter },
@@ -151,6 +191,8 @@ export async function live(platform: Platform, places: Places): Promise<readonly
     lease: () => close(platform),
     report: () => reportRun.start({ month: "2026-10" }, { name: "report-2026-10" }),
     announcement: () => announce(platform),
+    records: () => record(platform),
+    statements: () => makeStatements(platform),
     operation: () => askForReplay(platform),
   };
   const failed: Step[] = [];

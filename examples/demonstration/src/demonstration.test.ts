@@ -91,6 +91,8 @@ describe.skipIf(!existsSync(terminal))("the demonstration at a terminal", { time
         "queue",
         "execution",
         "schedule",
+        "stream",
+        "batch",
         "alarm",
       ]),
     );
@@ -117,6 +119,24 @@ describe.skipIf(!existsSync(terminal))("the demonstration at a terminal", { time
     expect(items.map(({ status }: { status: string }) => status)).toEqual(
       expect.arrayContaining(["RUNNING", "FAILED"]),
     );
+  });
+
+  test("streams are read on time, have stopped, have parked; jobs are done, failed, run, wait, are paused", async () => {
+    const found = async (path: string, of: (answer: any) => readonly string[]) =>
+      [...new Set(of(await read(path)))].toSorted();
+    const standings = (all: readonly any[]) => all.map(({ standing }) => standing);
+    await poll(() => found("streams", standings)).toEqual(["nobody reads", "on time", "stopped"]);
+    const readersOf = (stream: string) =>
+      found(`stream?stream=${stream}`, ({ readers }) => standings(readers));
+    await poll(() => readersOf("order-events")).toEqual(["parked", "stopped"]);
+    await poll(() => readersOf("page-views")).toEqual(["behind", "nobody reads"]);
+    await poll(() => found("batch.jobs", ({ items }) => items.map((each: any) => each.state))).toEqual([
+      "completed",
+      "failed",
+      "paused",
+      "running",
+      "waiting",
+    ]);
   });
 
   test("? lists the keys; l sends a burst; p sends poison that dies alone", async () => {

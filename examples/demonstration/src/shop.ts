@@ -4,6 +4,7 @@ import { alarm, app, poison, queue, schedule, task, worker, workflow } from "tun
 import { effect, provider } from "tuntas/ledger";
 import { Unavailable } from "tuntas/outbox";
 import { z } from "zod";
+import { parts } from "./parts.ts";
 
 const shopQueue = <S extends z.ZodType>(name: string, message: S, owner: string) =>
   queue(name, {
@@ -158,6 +159,7 @@ const shop = {
   acquirer,
   reportRun,
   invoicesWait,
+  ...parts,
 };
 
 /** At a terminal the parcels are packed by processes of their own, which one may kill. */

@@ -51,12 +51,12 @@ async function beside(
   await Promise.all([acting, work().finally(() => (isOver = true))]);
 }
 
-/** All that is left of the queue, in the order in which it comes. */
+/** All that is left of the queue, in the order in which it comes; a receive that does not wait may find nothing though something is there. */
 async function drain(queue: QueueRecord): Promise<string[]> {
   const bodies: string[] = [];
   for (;;) {
     const messages = await receive(kit.platform, queue);
-    if (messages.length === 0) return bodies;
+    if (messages.length === 0 && (await kit.platform.queues.catalog.count(queue)).ready === 0) return bodies;
     bodies.push(...messages.map(({ body }) => body));
     await remove(kit.platform, queue, messages);
   }

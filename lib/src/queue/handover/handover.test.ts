@@ -126,10 +126,14 @@ test("one that no notification can carry is read by its worker", async () => {
     const before = given.seen.length;
     while (given.seen.length === before) {
       await haveAllHeard();
+      const next = got.length + 1;
       await withoutBeat(other, async () => {
         await transmit(it.record, bodyOf("large", more));
-        await it.attempts.until(got.length + 1);
+        const ready = await ask(kit.platform, "select from tuntas.ready where queue_id = $1", [it.record.id]);
+        // What was not handed over may wait for the beat.
+        if (ready.length === 0) await it.attempts.until(next);
       });
+      await it.attempts.until(next);
     }
   }
   expect(it.attempts.seen.every(({ outcome }) => outcome === "done")).toBe(true);

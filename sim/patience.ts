@@ -1,6 +1,6 @@
 // Trying again as an orchestrator does, but never for ever: what does not come about is a failure that says why.
 import { setTimeout as pause } from "node:timers/promises";
-import { within } from "../lib/src/engine/within.ts";
+import { within } from "../lib/src/engine/outside/within.ts";
 
 const betweenMs = 50;
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { app, poison, queue, rejected, start, worker, type Platform, type RunningApp } from "tuntas";
 import { add } from "tuntas/outbox";
-import { within } from "../lib/src/engine/within.ts";
+import { within } from "../lib/src/engine/outside/within.ts";
 import type { Wire } from "./fault/proxy.ts";
 import type { Random } from "./fault/random.ts";
 import { persevere } from "./patience.ts";

@@ -2,7 +2,7 @@
 // since its making costs more than a seed.
 import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
-import { within } from "../lib/src/engine/within.ts";
+import { within } from "../lib/src/engine/outside/within.ts";
 import { faults } from "./fault/faults.ts";
 import { makeRandom, type Random } from "./fault/random.ts";
 import { findAmiss, tellHolders } from "./invariants.ts";

@@ -14,7 +14,7 @@ import {
   type Started,
   type StartOptions,
 } from "./contract.ts";
-import { dayMs, got, isText, wrongNumber, wrongTime, type Finding } from "./findings.ts";
+import { dayMs, got, isText, wrongNumber, wrongTime, type Finding } from "../engine/findings.ts";
 import { stepMessage } from "./step.ts";
 
 const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,59}$/;

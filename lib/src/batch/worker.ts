@@ -4,7 +4,7 @@ import { Outcome, outcomeOfThrown, rejected } from "../core/outcome.ts";
 import { isTuntasError, TuntasError } from "../core/error.ts";
 import { describeIssues } from "../core/schema.ts";
 import { describeFailure, type Failure } from "../engine/failure.ts";
-import { within } from "../engine/within.ts";
+import { within } from "../engine/outside/within.ts";
 import { join } from "../pg/join.ts";
 import type { Sql } from "../pg/contract.ts";
 import { worker, type WorkerDefinition } from "../queue/declaration.ts";

@@ -1,9 +1,9 @@
 // Declaring schedules. What a schedule must say is checked here as well as by the compiler, so that an untyped
 // declaration is refused too, with everything that it leaves out at once.
-import { inspect } from "node:util";
 import { parseExpression, recurrence, zoneOf } from "../core/cron/index.ts";
 import { toMs, type Duration } from "../core/duration.ts";
 import { isTuntasError } from "../core/error.ts";
+import { dayMs, got, isText, wrongTime as wrongSpan, wrongNumber, type Finding } from "../engine/findings.ts";
 import { isStorable } from "../core/text.ts";
 import { formatTimestamp, parseTimestamp } from "../core/timestamp.ts";
 import { defaultScope } from "../queue/contract.ts";
@@ -23,12 +23,6 @@ import { inputOf } from "./state.ts";
 
 // With the instant it makes the name of an execution, which has 80 characters.
 const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,47}$/;
-const dayMs = 86_400_000;
-
-type Finding = string | false | undefined;
-
-const got = (value: unknown): string => `got ${inspect(value, { depth: 1 })}`;
-const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
 
 /** What the room below says of it, if it refuses it. */
 function refused(field: string, make: () => unknown): Finding {
@@ -41,12 +35,8 @@ function refused(field: string, make: () => unknown): Finding {
   }
 }
 
-function wrongTime(field: string, value: unknown, [minMs, maxMs]: readonly [number, number]): Finding {
-  const fail = `${field}: expected a duration from ${minMs / 1000}s to ${maxMs / dayMs}d such as "2h", ${got(value)}`;
-  return refused(field, () => toMs(value as Duration)) !== undefined
-    ? fail
-    : (toMs(value as Duration) < minMs || toMs(value as Duration) > maxMs) && fail;
-}
+const wrongTime = (field: string, value: unknown, bounds: readonly [number, number]): Finding =>
+  wrongSpan(field, value, bounds, "2h");
 
 /** The rule and its bound; undefined where it is neither. */
 function catchUpOf(given: CatchUp | undefined): readonly ["skip" | "latest" | "all", Duration] | undefined {
@@ -107,10 +97,7 @@ function* wrongBeginning({
 }: ScheduleOptions): Generator<Finding> {
   if (retry !== undefined) {
     const { attempts, within } = retry ?? {};
-    yield (
-      !(Number.isInteger(attempts) && attempts >= 1 && attempts <= 1000) &&
-      `retry.attempts: expected a whole number from 1 to 1000, ${got(attempts)}`
-    );
+    yield wrongNumber("retry.attempts", attempts, [1, 1000]);
     yield wrongTime("retry.within", within, [1000, 14 * dayMs]);
   }
   yield (

@@ -1,9 +1,8 @@
 // Declaring streams and consumers. What they must say is checked here as well as by the compiler, so that an untyped
 // declaration is refused too, with everything that it leaves out at once.
-import { inspect } from "node:util";
 import { defaultBackoff } from "../core/backoff.ts";
-import { toMs, type Duration } from "../core/duration.ts";
-import { isTuntasError } from "../core/error.ts";
+import { toMs } from "../core/duration.ts";
+import { dayMs, got, isText as isAnyText, wrongNumber, wrongTime, type Finding } from "../engine/findings.ts";
 import { placeOfCaller } from "../core/place.ts";
 import type { Schema } from "../core/schema.ts";
 import { isStorable } from "../core/text.ts";
@@ -20,30 +19,11 @@ import {
 import type { FailurePolicy } from "./state.ts";
 
 const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,79}$/;
-const [second, minute, day] = [1000, 60_000, 86_400_000];
+const [second, minute] = [1000, 60_000];
 
-type Finding = string | false | undefined;
-
-const got = (value: unknown): string => `got ${inspect(value, { depth: 1 })}`;
-const isText = (value: unknown): value is string =>
-  typeof value === "string" && value.trim() !== "" && isStorable(value);
+const isText = (value: unknown): value is string => isAnyText(value) && isStorable(value);
 const wrongName = (name: string): Finding =>
   !nameForm.test(name) && `expected a name of up to 80 letters, digits, "-" and "_", ${got(name)}`;
-const wrongCount = (field: string, value: unknown, max: number): Finding =>
-  (!Number.isInteger(value) || (value as number) < 1 || (value as number) > max) &&
-  `${field}: expected a whole number from 1 to ${max}, ${got(value)}`;
-
-function wrongTime(field: string, value: unknown, [minMs, maxMs]: readonly [number, number]): Finding {
-  const fail = `${field}: expected a duration from ${minMs / second}s to ${maxMs / second}s such as "5m", ${got(value)}`;
-  try {
-    const ms = toMs(value as Duration);
-    return (ms < minMs || ms > maxMs) && fail;
-  } catch (cause) {
-    if (isTuntasError(cause)) return fail;
-    throw cause;
-  }
-}
-
 function refuse(what: string, findings: Iterable<Finding>): void {
   const found = [...findings].filter(Boolean);
   if (found.length > 0) throw streamErrors.error("TUNTAS_STREAM_OPTIONS", `${what}: ${found.join("; ")}`);
@@ -55,12 +35,12 @@ function* streamFindings(name: string, options: StreamOptions<Schema>): Generato
     typeof options.record?.["~standard"]?.validate !== "function" &&
     "record: expected a Standard Schema (zod, valibot, …)"
   );
-  yield wrongCount("partitions", options.partitions, 256);
+  yield wrongNumber("partitions", options.partitions, [1, 256]);
   yield (
     !isText(options.key) &&
     `key: expected what records are partitioned by and why, such as "order id: what happens to an order", ${got(options.key)}`
   );
-  yield wrongTime("retention", options.retention, [minute, 366 * day]);
+  yield wrongTime("retention", options.retention, [minute, 366 * dayMs]);
   yield (
     !isText(options.owner) && `owner: expected who acts when a consumer falls behind, ${got(options.owner)}`
   );
@@ -71,17 +51,17 @@ function* consumerFindings(options: ConsumerOptions<Schema>): Generator<Finding>
   const { name, from, batch, onBadRecord, retry, timeout, lagWithin, handle, handleBatch } = options;
   yield wrongName(name);
   yield from !== "start" && from !== "end" && `from: expected "start" or "end", ${got(from)}`;
-  yield wrongCount("batch", batch, 1000);
+  yield wrongNumber("batch", batch, [1, 1000]);
   yield (
     onBadRecord !== "park" &&
     onBadRecord !== "stop" &&
     `onBadRecord: expected "park" or "stop", ${got(onBadRecord)}`
   );
-  yield wrongCount("retry.attempts", retry?.attempts, 100);
+  yield wrongNumber("retry.attempts", retry?.attempts, [1, 100]);
   for (const field of ["base", "max"] as const)
-    yield retry?.[field] !== undefined && wrongTime(`retry.${field}`, retry[field], [1, day]);
+    yield retry?.[field] !== undefined && wrongTime(`retry.${field}`, retry[field], [1, dayMs]);
   yield wrongTime("timeout", timeout, [100, 60 * minute]);
-  yield wrongTime("lagWithin", lagWithin, [second, 366 * day]);
+  yield wrongTime("lagWithin", lagWithin, [second, 366 * dayMs]);
   yield (
     (typeof handle === "function") === (typeof handleBatch === "function") &&
     "expected either handle or handleBatch to be a function"

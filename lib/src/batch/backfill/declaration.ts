@@ -9,7 +9,7 @@ import { isStorable } from "../../core/text.ts";
 import { queue } from "../../queue/declaration.ts";
 import type { Partition } from "../contract.ts";
 import { wrongPlace } from "../declaration.ts";
-import { dayMs, got, isText, wrongNumber, wrongTime, type Finding } from "../findings.ts";
+import { dayMs, got, isText, wrongNumber, wrongTime, type Finding } from "../../engine/findings.ts";
 import {
   backfillErrors,
   type BackfillDefinition,

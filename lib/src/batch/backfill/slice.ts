@@ -4,7 +4,7 @@ import { Outcome } from "../../core/outcome.ts";
 import { describeFailure } from "../../engine/failure.ts";
 import { asReplay, type Replay } from "../../engine/handler/replay.ts";
 import { isUnavailable } from "../../engine/unavailable.ts";
-import { within } from "../../engine/within.ts";
+import { within } from "../../engine/outside/within.ts";
 import type { BackfillContext, FailedRecord, Handle } from "./contract.ts";
 import { nameOf, type Found } from "./records.ts";
 

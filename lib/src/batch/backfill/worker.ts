@@ -8,7 +8,7 @@ import { Outcome, rejected } from "../../core/outcome.ts";
 import { describeIssues } from "../../core/schema.ts";
 import { describeFailure } from "../../engine/failure.ts";
 import { asReplay, beginReplay, newReplay } from "../../engine/handler/replay.ts";
-import { within } from "../../engine/within.ts";
+import { within } from "../../engine/outside/within.ts";
 import { join } from "../../pg/join.ts";
 import type { Sql } from "../../pg/contract.ts";
 import { worker, type WorkerDefinition } from "../../queue/declaration.ts";

@@ -4,7 +4,7 @@ import { toMs } from "../../core/duration.ts";
 import { describeFailure, type Failure } from "../../engine/failure.ts";
 import { fenced, openTransaction, type HandlerTransaction } from "../../engine/handler/transaction.ts";
 import { isUnavailable } from "../../engine/unavailable.ts";
-import { within } from "../../engine/within.ts";
+import { within } from "../../engine/outside/within.ts";
 import { isConnectionLost } from "../../pg/faults.ts";
 import type { Database } from "../../pg/database.ts";
 import type { Runner, Transaction } from "../../pg/join.ts";

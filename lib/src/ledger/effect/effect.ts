@@ -3,7 +3,7 @@
 import { describeFailure } from "../../engine/failure.ts";
 import { isReplay } from "../../engine/handler/replay.ts";
 import { isUnreached } from "../../engine/unavailable.ts";
-import { within } from "../../engine/within.ts";
+import { within } from "../../engine/outside/within.ts";
 import { checkKey, canonicalText, requestHash, resultText } from "../canonical.ts";
 import { ledgerErrors } from "../contract.ts";
 import { ledgerSignals } from "../signals.ts";

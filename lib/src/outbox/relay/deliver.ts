@@ -5,7 +5,7 @@ import type { Breaker } from "../../engine/outside/breaker.ts";
 import { describeFailure } from "../../engine/failure.ts";
 import type { Announcement, Receipt, Target, TargetName } from "../../engine/target.ts";
 import { isUnavailable } from "../../engine/unavailable.ts";
-import { within } from "../../engine/within.ts";
+import { within } from "../../engine/outside/within.ts";
 import type { Sql } from "../../pg/contract.ts";
 import type { RefusalPolicy } from "../contract.ts";
 import { outboxSignals } from "../signals.ts";

@@ -5,14 +5,21 @@ import { isTuntasError } from "../core/error.ts";
 
 export const dayMs = 86_400_000;
 
-/** What is wrong with a declaration, or false. */
-export type Finding = string | false;
+/** What is wrong with a declaration; nothing otherwise. */
+export type Finding = string | false | undefined;
 
 export const got = (value: unknown): string => `got ${inspect(value, { depth: 1 })}`;
 export const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
 
-export function wrongTime(field: string, value: unknown, [minMs, maxMs]: readonly [number, number]): Finding {
-  const fail = `${field}: expected a duration from ${minMs / 1000}s to ${maxMs / dayMs}d such as "5m", ${got(value)}`;
+const spanText = (ms: number): string => (ms > 0 && ms % dayMs === 0 ? `${ms / dayMs}d` : `${ms / 1000}s`);
+
+export function wrongTime(
+  field: string,
+  value: unknown,
+  [minMs, maxMs]: readonly [number, number],
+  example: Duration = "5m",
+): Finding {
+  const fail = `${field}: expected a duration from ${minMs / 1000}s to ${spanText(maxMs)} such as "${example}", ${got(value)}`;
   try {
     const ms = toMs(value as Duration);
     return (ms < minMs || ms > maxMs) && fail;

@@ -1,7 +1,7 @@
 import type { JobState, PartitionState } from "../../../api/index.ts";
 import { Badge, type Tone } from "../../furniture/badge.tsx";
 
-const jobs: Readonly<Record<JobState, Tone>> = {
+export const jobTones: Readonly<Record<JobState, Tone>> = {
   planning: "active",
   waiting: "idle",
   running: "active",
@@ -13,7 +13,7 @@ const jobs: Readonly<Record<JobState, Tone>> = {
 };
 
 export function JobBadge({ state }: { readonly state: JobState }) {
-  return <Badge tone={jobs[state]}>{state}</Badge>;
+  return <Badge tone={jobTones[state]}>{state}</Badge>;
 }
 
 const partitions: Readonly<Record<PartitionState, Tone>> = {

@@ -3,8 +3,9 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { JobState, JobView } from "../../../api/index.ts";
 import { counted } from "../../furniture/count.tsx";
+import { Points } from "../../furniture/points.tsx";
 import { durationText, Instant } from "../../furniture/time.tsx";
-import { JobBadge } from "./badges.tsx";
+import { jobTones } from "./badges.tsx";
 import { batchHref, jobHref } from "./links.ts";
 
 /** Who brought it there, and why; only where it was a person. */
@@ -81,17 +82,5 @@ const titles: Readonly<Partial<Record<JobState, string>>> = {
 
 export function Standing({ view }: { readonly view: JobView }) {
   const title = titles[view.state] ?? "Why does it not go on?";
-  return (
-    <section className="card" aria-label={title}>
-      <header>
-        <h2>{title}</h2>
-      </header>
-      <ul className="inside checklist">
-        <li>
-          <JobBadge state={view.state} />
-          <span>{texts[view.state](view)}</span>
-        </li>
-      </ul>
-    </section>
-  );
+  return <Points title={title} points={[[jobTones[view.state], view.state, texts[view.state](view)]]} />;
 }

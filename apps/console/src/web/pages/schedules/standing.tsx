@@ -1,11 +1,8 @@
 // Why nothing of a schedule runs, or what does: who paused it, what waits for what, what could not be begun.
-import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { Occurrence, ScheduleView } from "../../../api/index.ts";
-import { Badge, type Tone } from "../../furniture/badge.tsx";
+import { Points, type Point } from "../../furniture/points.tsx";
 import { durationText, Instant } from "../../furniture/time.tsx";
-
-type Point = readonly [tone: Tone, word: string, text: ReactNode];
 
 /** It waits for a time of its own: its flexible window, or until it is tried again. */
 function heldBack({ dueMs, beginAtMs, tries, reason }: Occurrence): Point {
@@ -79,19 +76,5 @@ function* pointsOf(view: ScheduleView): Generator<Point> {
 
 export function Standing({ view }: { readonly view: ScheduleView }) {
   const title = view.running > 0 ? "What runs, and what waits" : "Why is this not running?";
-  return (
-    <section className="card" aria-label={title}>
-      <header>
-        <h2>{title}</h2>
-      </header>
-      <ul className="inside checklist">
-        {[...pointsOf(view)].map(([tone, word, text], index) => (
-          <li key={index}>
-            <Badge tone={tone}>{word}</Badge>
-            <span>{text}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
+  return <Points title={title} points={[...pointsOf(view)]} />;
 }

@@ -1,13 +1,10 @@
 // What holds a stream's consumers back: a bad record, nobody there, too many records, one key that has most of them.
-import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { ConsumerView, Hot, StreamView } from "../../../api/index.ts";
-import { Badge, type Tone } from "../../furniture/badge.tsx";
 import { counted } from "../../furniture/count.tsx";
+import { Points, type Point } from "../../furniture/points.tsx";
 import { durationText, Instant } from "../../furniture/time.tsx";
 import { consumerHref } from "./links.ts";
-
-type Point = readonly [tone: Tone, word: string, text: ReactNode];
 
 const Of = ({ consumer }: { readonly consumer: ConsumerView }) => (
   <Link href={consumerHref(consumer)}>{consumer.name}</Link>
@@ -75,19 +72,5 @@ const nothing = (readers: number): Point =>
 export function Standing({ view: { readers, hot } }: { readonly view: StreamView }) {
   const found = [...readers.flatMap((each) => [...pointsOf(each)]), ...hot.map(hotPoint)];
   const points = found.length > 0 ? found : [nothing(readers.length)];
-  return (
-    <section className="card" aria-label="How it stands">
-      <header>
-        <h2>How it stands</h2>
-      </header>
-      <ul className="inside checklist">
-        {points.map(([tone, word, text], index) => (
-          <li key={index}>
-            <Badge tone={tone}>{word}</Badge>
-            <span>{text}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
+  return <Points title="How it stands" points={points} />;
 }

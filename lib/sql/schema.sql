@@ -1296,6 +1296,8 @@ create table tuntas.stream_checkpoint (
   stopped_at timestamp with time zone,
   suspect boolean default false not null,
   trying bigint,
+  contested boolean default false not null,
+  waiting_at timestamp with time zone,
   constraint stream_checkpoint_pkey PRIMARY KEY (consumer_id, partition),
   constraint stream_checkpoint_consumer_id_fkey FOREIGN KEY (consumer_id) REFERENCES tuntas.stream_consumer(id) ON DELETE CASCADE
 ) with (fillfactor=50);
@@ -1336,6 +1338,7 @@ create table tuntas.stream_parked (
   reason text not null,
   parked_at timestamp with time zone not null,
   replay_at timestamp with time zone,
+  contested boolean default false not null,
   constraint stream_parked_consumer_id_partition_offset_key UNIQUE (consumer_id, partition, "offset"),
   constraint stream_parked_pkey PRIMARY KEY (id),
   constraint stream_parked_consumer_id_fkey FOREIGN KEY (consumer_id) REFERENCES tuntas.stream_consumer(id) ON DELETE CASCADE

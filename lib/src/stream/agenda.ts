@@ -2,13 +2,13 @@
 // partitions are not shared out as they should be. A notification only says so earlier.
 import type { Agendum } from "../engine/agenda.ts";
 import type { Waker } from "../engine/wake.ts";
-import { streamKey } from "./wake.ts";
+import { consumerKey, streamKey } from "./wake.ts";
 
 export interface StreamAgendaOptions {
   readonly waker: Waker;
   readonly processId: () => string;
-  /** Called at each beat. */
-  readonly onBeat: () => void;
+  /** Called at each beat, with the consumers of which this process is a member. */
+  readonly onBeat: (memberOf: ReadonlySet<number>) => void;
 }
 
 const unread = `select array(
@@ -19,25 +19,27 @@ const unread = `select array(
         or exists (select from tuntas.stream_arrival a where a.stream_id = c.stream_id and a.partition = c.partition)))
       or exists (select from tuntas.stream_parked k where k.consumer_id = c.consumer_id and k.partition = c.partition and k.replay_at is not null)))`;
 
-const unshared = `select array(
-    select 'c' || m.consumer_id from tuntas.stream_member m where m.process_id = $given and (
+const shares = `select coalesce((
+    select json_object_agg(m.consumer_id, (
       select count(*) filter (where c.owner_id is null) > 0 or count(*) filter (where c.owner_id = $given) > ceil(count(*)::numeric / (
         select count(*) from tuntas.stream_member o where o.consumer_id = m.consumer_id))
-      from tuntas.stream_checkpoint c where c.consumer_id = m.consumer_id))`;
+      from tuntas.stream_checkpoint c where c.consumer_id = m.consumer_id))
+    from tuntas.stream_member m where m.process_id = $given), '{}')`;
 
 export function streamAgenda({ waker, processId, onBeat }: StreamAgendaOptions): Agendum[] {
   const given = { type: "bigint", read: processId };
-  const hear = (answer: unknown) => {
-    for (const word of answer as string[]) waker.wake(streamKey(word));
-  };
+  const wake = (words: readonly string[]) => words.forEach((word) => waker.wake(streamKey(word)));
   return [
-    { ask: unread, given, hear },
+    { ask: unread, given, hear: (answer) => wake(answer as string[]) },
     {
-      ask: unshared,
+      ask: shares,
       given,
       hear(answer) {
-        hear(answer);
-        onBeat();
+        const consumers = Object.entries(answer as Record<string, boolean>).map(
+          ([id, isUnfair]) => [Number(id), isUnfair] as const,
+        );
+        wake(consumers.flatMap(([id, isUnfair]) => (isUnfair ? consumerKey(id) : [])));
+        onBeat(new Set(consumers.map(([id]) => id)));
       },
     },
   ];

@@ -1,5 +1,7 @@
 // A process of its own with consumers, for the tests with many of them and those that block or kill one. Its argument: where,
-// which stream and how many partitions, how many platforms (each a worker like any other), and what it does at a number.
+// which stream and how many partitions, how many platforms (each a worker like any other), and what it does at a number: those
+// that `meet` begin only when all of them can, or after a second.
+import { setTimeout } from "node:timers/promises";
 import { app, consumer, openPlatform, start, stream } from "../../dist/index.js";
 
 const {
@@ -13,10 +15,19 @@ const {
   blockAt,
   holdAt,
   killAt,
+  meet = [],
   options,
 } = JSON.parse(process.argv[2]);
 const record = { "~standard": { version: 1, vendor: "fixture", validate: (value) => ({ value }) } };
 let holds = true;
+const begun = new Set();
+let all;
+const together = new Promise((resolve) => (all = resolve));
+async function met(n) {
+  begun.add(n);
+  if (meet.every((each) => begun.has(each))) all();
+  await Promise.race([together, setTimeout(1000)]);
+}
 process.on("message", () => (holds = false));
 
 async function serve(number) {
@@ -39,6 +50,7 @@ async function serve(number) {
     ...options,
     async handle({ id, key, value }, { tx }) {
       process.send({ began: value.n });
+      if (meet.includes(value.n)) await met(value.n);
       if (value.n === killAt) process.kill(process.pid, "SIGKILL");
       if (value.n === blockAt) for (;;);
       const values = [name, id, key, value.n, `${who} ${number}`];

@@ -21,7 +21,8 @@ export const streamSignals = signals({
     },
   },
   "stream.failed": {
-    meaning: "A record could not be handled; it is tried again, is parked, or stops its partition.",
+    meaning:
+      "A record could not be handled, or its process died of it; it is tried again, is parked, or stops its partition.",
     fields: { ...record, ...why },
   },
   "stream.parked": {
@@ -41,7 +42,7 @@ export const streamSignals = signals({
   "stream.stuck": {
     meaning:
       "A process held partitions and did nothing with them, as one whose event loop is blocked; others take them.",
-    fields: { processId: "the process", consumerId: "the consumer's number" },
+    fields: { processId: "the process" },
   },
   "stream.dropped": {
     meaning: "Records whose retention was over were dropped, a segment at a time.",

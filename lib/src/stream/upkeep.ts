@@ -1,10 +1,11 @@
 // What any one process does for all streams: after a death, and once a minute. Segments are begun and dropped, what nobody
 // works on is freed.
+import type { Log } from "../engine/log.ts";
 import type { Database } from "../pg/database.ts";
 import type { Runner } from "../pg/join.ts";
 import { streamSignals } from "./signals.ts";
 import { dropped, isRollDue } from "./state.ts";
-import { findStuck, freePartitions, freeStrays, freeStuck } from "./store/checkpoints.ts";
+import { findStuck, freePartitions, freeStrays, type Freed } from "./store/deaths.ts";
 import * as store from "./store/streams.ts";
 import { consumerKey, tell, type Telling } from "./wake.ts";
 
@@ -14,18 +15,27 @@ export interface Upkeep {
   sweep(): Promise<void>;
 }
 
-export function makeUpkeep({ database, ...telling }: Telling & { readonly database: Database }): Upkeep {
-  function freed(consumerIds: readonly number[]): void {
-    for (const id of new Set(consumerIds)) tell(telling, consumerKey(id));
+export interface UpkeepOptions extends Telling {
+  readonly database: Database;
+  readonly log: Log;
+}
+
+export function makeUpkeep({ database, log, ...telling }: UpkeepOptions): Upkeep {
+  /** After its commit. */
+  function freed({ consumerIds, fatal }: Freed): void {
+    for (const id of consumerIds) tell(telling, consumerKey(id));
+    for (const failure of fatal) {
+      streamSignals.publish("stream.failed", { ...failure });
+      log.warn({ event: "stream.failed", ...failure }, failure.reason);
+    }
   }
 
   const takeOver = async (processIds: readonly string[]) => freed(await freePartitions(database, processIds));
 
   async function freeAllStuck(): Promise<void> {
-    for (const each of await findStuck(database)) {
-      await freeStuck(database, each);
-      freed([each.consumerId]);
-      streamSignals.publish("stream.stuck", { ...each });
+    for (const processId of await findStuck(database)) {
+      freed(await freePartitions(database, [processId]));
+      streamSignals.publish("stream.stuck", { processId });
     }
   }
 

@@ -138,7 +138,7 @@ export function openStreams({ database, processId, log, ...telling }: StreamRoom
   }
 
   const appender = makeAppender({ database, find: row, ...telling });
-  const upkeep = makeUpkeep({ database, ...telling });
+  const upkeep = makeUpkeep({ database, log, ...telling });
 
   async function declareStream(definition: StreamDefinition): Promise<void> {
     const settings = streamSettingsOf(definition);
@@ -266,7 +266,7 @@ export function openStreams({ database, processId, log, ...telling }: StreamRoom
     agenda: streamAgenda({
       waker: telling.waker,
       processId,
-      onBeat: () => serving.forEach((each) => each.beat()),
+      onBeat: (memberOf) => serving.forEach((each) => each.beat(memberOf)),
     }),
     takeOver: upkeep.takeOver,
     abandon: () => serving.forEach((each) => each.abandon()),

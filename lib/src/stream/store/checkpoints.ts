@@ -1,6 +1,5 @@
 // Who reads which partition, and how far. Whoever moves a checkpoint names the fence that it got with the partition: a late
 // owner, and one whose consumer was rewound meanwhile, finds it changed and moves nothing.
-import type { Sql } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import { interval, ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
@@ -12,7 +11,12 @@ export interface Held {
   readonly fence: string;
 }
 
-export interface Checkpoint extends Held {
+/** A record that was tried beside others when their process died: nobody knows yet of which. */
+export interface Contested {
+  readonly contested: boolean;
+}
+
+export interface Checkpoint extends Held, Contested {
   readonly nextOffset: number;
   readonly reached: number;
   readonly attempts: number;
@@ -25,7 +29,7 @@ export interface Checkpoint extends Held {
 }
 
 const columns = `c.consumer_id as "consumerId", c.partition, c.fence::text, c.next_offset::float8 as "nextOffset", c.reached::float8,
-  c.attempts, c.code, c.reason, ${ms("c.retry_at - tuntas.now()")} as "retryInMs", c.stopped_at is not null as stopped, c.suspect`;
+  c.attempts, c.code, c.reason, ${ms("c.retry_at - tuntas.now()")} as "retryInMs", c.stopped_at is not null as stopped, c.suspect, c.contested`;
 
 // Of two who look at once the second passes over what the first is taking. Nothing is taken for a process that has no row
 // any more: nobody would notice its death.
@@ -84,7 +88,7 @@ export const readCheckpoint = async (sql: Runner, held: Held): Promise<Checkpoin
   (await sql.run<Checkpoint & {}>(resync, ofHeld(held)))[0];
 
 const moved = `update tuntas.stream_checkpoint c set next_offset = $4, reached = greatest(c.reached, $4), moved_at = tuntas.now(),
-  attempts = 0, retry_at = null, code = null, reason = null, suspect = false, trying = null where ${own(1)} returning 1`;
+  attempts = 0, retry_at = null, code = null, reason = null, suspect = false, contested = false, trying = null where ${own(1)} returning 1`;
 
 /** Moves the checkpoint; nothing comes back where the fence is lost. */
 export const advance = statement(moved);
@@ -101,10 +105,9 @@ const begin = statement(
 export const beginAlone = async (sql: Runner, held: Held, offset: number): Promise<boolean> =>
   (await sql.run(begin, [...ofHeld(held), offset])).length > 0;
 
+export const endAlone = `update tuntas.stream_checkpoint c set trying = null where ${own(1)} returning 1`;
 /** Ends what `beginAlone` began where the checkpoint stays; raises where the partition is another's. */
-export const endAloneOrRaise = statement(
-  `with held as (update tuntas.stream_checkpoint c set trying = null where ${own(1)} returning 1) select 1 / count(*) from held`,
-);
+export const endAloneOrRaise = statement(`with held as (${endAlone}) select 1 / count(*) from held`);
 export const endAloneValues = ofHeld;
 
 /** Why a record could not be handled. */
@@ -133,71 +136,15 @@ const stop = statement(
 export const stopPartition = async (sql: Runner, held: Held, { attempts, code, reason }: Failure) =>
   (await sql.run(stop, [...ofHeld(held), attempts, code, reason])).length > 0;
 
-const removeMembers = statement(`delete from tuntas.stream_member where process_id = any($1::bigint[])`);
+const waits = statement(`update tuntas.stream_checkpoint c set waiting_at = tuntas.now() where ${own(1)}`);
 
-// A death proves nothing against a record: what was there to read is suspect, and tried one by one. Who dies of a suspect
-// that is tried by itself, or of a parked record that is handled again, has failed at it.
-const fatal = `'the process that handled it died or stood still'`;
-const freeText = (where: string, more = "") =>
-  statement(`with ${more}dead as materialized (
-     select c.consumer_id, c.partition, c.trying, coalesce(c.trying = c.next_offset, false) as failed, exists (
-       select from tuntas.stream_peek(c.stream_id, c.partition, c.next_offset, 1)) as unread
-     from tuntas.stream_checkpoint c where ${where} for update
-   ), replayed as (
-     update tuntas.stream_parked k set attempts = k.attempts + 1, replay_at = null, code = 'TUNTAS_RECORD_FATAL', reason = ${fatal} from dead d
-     where k.consumer_id = d.consumer_id and k.partition = d.partition and k."offset" = d.trying and k.replay_at is not null
-   )
-   update tuntas.stream_checkpoint c set owner_id = null, fence = c.fence + 1, trying = null, suspect = c.suspect or d.unread,
-     attempts = c.attempts + d.failed::int, code = case when d.failed then 'TUNTAS_RECORD_FATAL' else c.code end,
-     reason = case when d.failed then ${fatal} else c.reason end
-   from dead d where c.consumer_id = d.consumer_id and c.partition = d.partition returning c.consumer_id as "consumerId"`);
-const freeOf = freeText("c.owner_id = any($1::bigint[])");
-const freeStray = freeText(
-  "c.owner_id is not null and not exists (select from tuntas.process p where p.id = c.owner_id)",
-);
-
-/** Frees what the processes hold; they have no share any more. Answers the consumers that have something free now. */
-export const freePartitions = (sql: Sql, processIds: readonly string[]): Promise<number[]> =>
-  sql.transaction(async (tx) => {
-    await tx.run(removeMembers, [processIds]);
-    return (await tx.run<{ consumerId: number }>(freeOf, [processIds])).map(({ consumerId }) => consumerId);
-  });
-
-/** Frees what processes hold that have no row any more: claims whose commit came after their end. */
-export const freeStrays = async (sql: Runner): Promise<number[]> =>
-  (await sql.run<{ consumerId: number }>(freeStray)).map(({ consumerId }) => consumerId);
-
-// Whoever works moves its checkpoint, or notes a failure, within its timeout of the moment from which there was something to
-// do. Who has not for twice as long and a lease more has an event loop that is blocked.
-const stuck = statement(
-  `select distinct c.owner_id::text as "processId", c.consumer_id as "consumerId" from tuntas.stream_checkpoint c join tuntas.stream_consumer k on k.id = c.consumer_id
-     join tuntas.stream_partition p on p.stream_id = c.stream_id and p.partition = c.partition
-   where c.owner_id is not null and c.stopped_at is null and p.next_offset > c.next_offset
-     and greatest(c.moved_at, c.retry_at, (select r.appended_at from tuntas.stream_peek(c.stream_id, c.partition, c.next_offset, 1) r))
-       < tuntas.now() - 2 * k.timeout - interval '15 s'`,
-);
-
-export interface Stuck {
-  readonly processId: string;
-  readonly consumerId: number;
-}
-
-/** Processes that hold a partition and do nothing with it. */
-export const findStuck = (sql: Runner): Promise<Stuck[]> => sql.run<Stuck & {}>(stuck);
-
-const leaveStuck = freeText(
-  "c.consumer_id = $1 and c.owner_id = $2",
-  "gone as (delete from tuntas.stream_member where consumer_id = $1 and process_id = $2), ",
-);
-
-/** Frees what it holds of the consumer, of which it has no share until it comes back. */
-export const freeStuck = (sql: Runner, { consumerId, processId }: Stuck) =>
-  sql.run(leaveStuck, [consumerId, processId]);
+/** Its owner is alive, and waits until it may begin. */
+export const noteWaiting = (sql: Runner, held: Held) => sql.run(waits, ofHeld(held));
 
 /** What a person does to a consumer moves the fence: whoever works on it finds that out at its commit. */
 const move = statement(
   `update tuntas.stream_checkpoint c set next_offset = $3, owner_id = null, fence = c.fence + 1, attempts = 0, retry_at = null,
-     code = null, reason = null, stopped_at = null, suspect = false, trying = null, moved_at = tuntas.now()
+     code = null, reason = null, stopped_at = null, suspect = false, contested = false, trying = null, moved_at = tuntas.now()
    where c.consumer_id = $1 and c.partition = $2`,
 );
 

@@ -4,13 +4,22 @@ import { statement } from "../../pg/database.ts";
 import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { Parked, StoredRecord } from "../contract.ts";
-import { advanceOrRaise, advanceValues, type Failure, type Held } from "./checkpoints.ts";
+import {
+  advanceOrRaise,
+  advanceValues,
+  endAlone,
+  endAloneValues,
+  type Contested,
+  type Failure,
+  type Held,
+} from "./checkpoints.ts";
 
 const insert = statement(
   `insert into tuntas.stream_parked as k (consumer_id, partition, "offset", key, body, attempts, code, reason, parked_at)
    values ($1, $2, $3, $4, $5, $6, $7, $8, tuntas.now())
    on conflict (consumer_id, partition, "offset") do update
-     set attempts = excluded.attempts, code = excluded.code, reason = excluded.reason, parked_at = excluded.parked_at, replay_at = null`,
+     set attempts = excluded.attempts, code = excluded.code, reason = excluded.reason, parked_at = excluded.parked_at, replay_at = null,
+       contested = false`,
 );
 
 /** Parks the record and goes past it, in one commit; raises where the partition is another's. */
@@ -30,13 +39,13 @@ export async function parkRecord(tx: Tx, held: Held, record: StoredRecord, why: 
 }
 
 /** A parked record that is to be handled again. */
-export interface Replay extends StoredRecord {
+export interface Replay extends StoredRecord, Contested {
   readonly id: string;
   readonly attempts: number;
 }
 
 const wanted = statement(
-  `select k.id::text, k."offset"::float8 as "offset", k.key, k.body, k.attempts, ${ms("k.parked_at")} as "appendedAtMs"
+  `select k.id::text, k."offset"::float8 as "offset", k.key, k.body, k.attempts, k.contested, ${ms("k.parked_at")} as "appendedAtMs"
    from tuntas.stream_parked k where k.consumer_id = $1 and k.partition = $2 and k.replay_at is not null order by k.id limit 1`,
 );
 
@@ -50,12 +59,16 @@ export const endReplayOrRaise = statement(
 );
 
 const fail = statement(
-  `update tuntas.stream_parked set attempts = $2, code = $3, reason = $4, replay_at = null where id = $1`,
+  `with ended as (${endAlone})
+   update tuntas.stream_parked set attempts = $5, code = $6, reason = $7, replay_at = null where id = $4`,
 );
 
 /** It failed once more and stays where it was. */
-export const failReplay = (sql: Runner, id: string, { attempts, code, reason }: Failure) =>
-  sql.run(fail, [id, attempts, code, reason]);
+export const failReplay = (
+  sql: Runner,
+  held: Held,
+  { id, attempts, code, reason }: Failure & { readonly id: string },
+) => sql.run(fail, [...endAloneValues(held), id, attempts, code, reason]);
 
 const list = statement(
   `select k.id::text, s.name as stream, c.name as consumer, k.partition, k."offset"::float8 as "offset", k.key, k.body, k.attempts,

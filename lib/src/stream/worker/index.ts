@@ -1,6 +1,7 @@
 // All consumers of one process, as one thing that starts and ends.
 import { streamErrors, type ConsumerDefinition } from "../contract.ts";
 import { lockConsumer } from "../store/streams.ts";
+import { makeIsolation } from "./isolation.ts";
 import { makeRunner, type Runner, type RunnerDeps } from "./runner.ts";
 
 export interface Consumers {
@@ -11,7 +12,8 @@ export interface Consumers {
     readonly held: number;
     readonly running: number;
   }[];
-  beat(): void;
+  /** At each beat: of which consumers this process is a member. */
+  beat(memberOf: ReadonlySet<number>): void;
   abandon(): void;
   /** No further batch; those under way may end until `end` aborts, then they are undone. Partitions are given back. */
   stop(end: AbortSignal): Promise<void>;
@@ -30,20 +32,11 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-function oneAtATime(): RunnerDeps["inTurn"] {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const its = last.then(work);
-    last = its.catch(() => undefined);
-    return its;
-  };
-}
-
 export async function startConsumers(
-  given: Omit<RunnerDeps, "inTurn">,
+  given: Omit<RunnerDeps, "isolation">,
   definitions: readonly ConsumerDefinition[],
 ): Promise<Consumers> {
-  const deps = { ...given, inTurn: oneAtATime() };
+  const deps = { ...given, isolation: makeIsolation() };
   const runners = await Promise.all(definitions.map((each) => openRunner(deps, each)));
   return {
     active: () =>
@@ -52,7 +45,7 @@ export async function startConsumers(
         consumer: definition.name,
         ...active(),
       })),
-    beat: () => runners.forEach((each) => each.beat()),
+    beat: (memberOf) => runners.forEach((each) => each.beat(memberOf)),
     abandon: () => runners.forEach((each) => each.abandon()),
     async stop(end) {
       await Promise.race([Promise.all(runners.map((each) => each.drain())), aborted(end)]);

@@ -10,18 +10,18 @@ import { streamErrors, type StoredRecord } from "../contract.ts";
 import { streamSignals, type StreamSignal } from "../signals.ts";
 import { decideFailure, fewer, type FailurePolicy } from "../state.ts";
 import * as store from "../store/checkpoints.ts";
-import type { Checkpoint, Failure, Held } from "../store/checkpoints.ts";
+import type { Checkpoint, Contested, Failure, Held } from "../store/checkpoints.ts";
 import { endReplayOrRaise, failReplay, findReplay, parkRecord, type Replay } from "../store/parked.ts";
 import { readRecords } from "../store/records.ts";
 import { partitionKey, streamKey } from "../wake.ts";
 import { Attempt, type AttemptDeps, type BatchToTry, type Came } from "./attempt.ts";
+import type { Isolation } from "./isolation.ts";
 
 export interface PartitionDeps extends Omit<AttemptDeps, "partition"> {
   readonly waker: Waker;
   readonly streamId: number;
   readonly policy: FailurePolicy;
-  /** Suspects and replays of all partitions of this process, one after the other: so it is known of which one it died. */
-  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly isolation: Isolation;
 }
 
 const tryAgainMs = 500;
@@ -48,6 +48,8 @@ export class HeldPartition {
   /** What is before this offset killed the owner before, perhaps, and is tried one by one. */
   readonly #suspectUntil: number;
   #attempt: Attempt | undefined;
+  /** Whether it waits until it may begin, as what is to run alone does, and what comes after that. */
+  #waits = false;
   /** Somebody may want a parked record again. */
   #woken = true;
 
@@ -68,6 +70,11 @@ export class HeldPartition {
   /** Whether a handler runs. */
   get running(): boolean {
     return this.#attempt !== undefined;
+  }
+
+  /** Who waits is not to be taken for blocked. */
+  beat(): void {
+    if (this.#waits) void store.noteWaiting(this.#deps.database, this.held).catch(() => undefined);
   }
 
   /** Ends after the batch under way. */
@@ -128,11 +135,19 @@ export class HeldPartition {
     return this.#at.nextOffset < this.#suspectUntil;
   }
 
-  /** A death meanwhile counts against the record. */
-  #tryAlone(record: StoredRecord, of: BatchToTry): Promise<Came> {
-    return this.#deps.inTurn(async () => {
-      const begins = !this.#isOver && (await store.beginAlone(this.#deps.database, this.held, record.offset));
+  /** Once it may begin; a death meanwhile counts against the record. */
+  #tryAlone(record: StoredRecord & Contested, of: BatchToTry): Promise<Came> {
+    return this.#begin(record.contested ? "alone" : "beside", async () => {
+      const begins = await store.beginAlone(this.#deps.database, this.held, record.offset);
       return begins ? this.#try(of) : { kind: "lost" };
+    });
+  }
+
+  async #begin(how: keyof Isolation, work: () => Promise<Came>): Promise<Came> {
+    this.#waits = true;
+    return this.#deps.isolation[how](async () => {
+      this.#waits = false;
+      return this.#isOver ? { kind: "lost" } : work();
     });
   }
 
@@ -159,7 +174,10 @@ export class HeldPartition {
       closing: (count) => [fenced(prepared(store.advanceOrRaise, valuesOf(count)))],
       plain: (count) => prepared(store.advance, valuesOf(count)),
     };
-    const came = await (this.#isSuspect ? this.#tryAlone(first, batch) : this.#try(batch));
+    const { contested } = this.#at;
+    const came = await (this.#isSuspect
+      ? this.#tryAlone({ ...first, contested }, batch)
+      : this.#begin("beside", () => this.#try(batch)));
     if (came.kind === "committed") return this.#moved(records.slice(0, came.count), begunAt);
     if (came.kind === "lost") return this.#isOver ? undefined : this.#lost();
     if (came.kind === "unsure") return this.#doubt(came.cause);
@@ -172,6 +190,7 @@ export class HeldPartition {
     this.#at = {
       ...this.#at,
       attempts: 0,
+      contested: false,
       nextOffset,
       reached: Math.max(reached, nextOffset),
     };
@@ -243,7 +262,13 @@ export class HeldPartition {
       return;
     }
     const nextOffset = record.offset + 1;
-    this.#at = { ...this.#at, attempts: 0, nextOffset, reached: Math.max(this.#at.reached, nextOffset) };
+    this.#at = {
+      ...this.#at,
+      attempts: 0,
+      contested: false,
+      nextOffset,
+      reached: Math.max(this.#at.reached, nextOffset),
+    };
     this.#tellFailure("stream.parked", record, why);
   }
 
@@ -275,7 +300,7 @@ export class HeldPartition {
     const { outcome } = came;
     const attempts = record.attempts + 1;
     const why = { attempts, code: storable(outcome.code, codeMax), reason: reasonOf(outcome) };
-    await failReplay(this.#deps.database, record.id, why);
+    await failReplay(this.#deps.database, this.held, { id: record.id, ...why });
     this.#tellFailure("stream.failed", record, why);
   }
 

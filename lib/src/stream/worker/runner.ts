@@ -10,7 +10,7 @@ import type { ConsumerRow } from "../store/streams.ts";
 import { consumerKey, streamKey, tell, type Telling } from "../wake.ts";
 import { HeldPartition, type PartitionDeps } from "./partition.ts";
 
-export interface RunnerDeps extends Telling, Pick<PartitionDeps, "database" | "log" | "inTurn"> {
+export interface RunnerDeps extends Telling, Pick<PartitionDeps, "database" | "log" | "isolation"> {
   readonly processId: () => string;
 }
 
@@ -18,8 +18,8 @@ export interface Runner {
   readonly definition: ConsumerDefinition;
   /** How many partitions this process holds, and in how many of them a handler runs. */
   active(): { readonly held: number; readonly running: number };
-  /** At each beat: a process that was taken for dead has another id, and is to join again. */
-  beat(): void;
+  /** At each beat: a process that was taken for dead has another id, one that was taken for blocked is no member: it joins again. */
+  beat(memberOf: ReadonlySet<number>): void;
   /** Everything that this process holds was lost. */
   abandon(): void;
   /** No further batch; resolves once those under way have ended. */
@@ -29,13 +29,13 @@ export interface Runner {
 }
 
 export function makeRunner(deps: RunnerDeps, definition: ConsumerDefinition, of: ConsumerRow): Runner {
-  const { database, waker, log, processId, inTurn } = deps;
+  const { database, waker, log, processId, isolation } = deps;
   const partitions = new Map<number, HeldPartition>();
   const own: PartitionDeps = {
     database,
     waker,
     log,
-    inTurn,
+    isolation,
     definition,
     streamId: of.streamId,
     timeoutMs: toMs(definition.options.timeout),
@@ -125,8 +125,9 @@ export function makeRunner(deps: RunnerDeps, definition: ConsumerDefinition, of:
       held: partitions.size,
       running: [...partitions.values()].filter(({ running }) => running).length,
     }),
-    beat() {
-      if (joinedAs !== processId()) look();
+    beat(memberOf) {
+      if (joinedAs !== processId() || !memberOf.has(of.id)) look();
+      for (const partition of partitions.values()) partition.beat();
     },
     abandon() {
       for (const partition of partitions.values()) partition.lose();

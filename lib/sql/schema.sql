@@ -1629,6 +1629,8 @@ AS $function$
         select d.message_id, d.id into message_id, id from tuntas.fifo_duplicate d
           where d.queue_id = q.id and d.scope = dedup_scope and d.deduplication_id = deduplication;
         duplicate := true;
+        -- Nobody else would ask whether anything is in the group.
+        perform tuntas.refresh_groups(q.id, array[message_group]);
         return;
       end if;
     end if;
@@ -1895,8 +1897,9 @@ AS $function$
       moved := moved + 1;
       if not r.target = any(queues) then queues := queues || r.target; end if;
     end loop;
-    if is_fifo and moved > 0 then
+    if is_fifo then
       perform tuntas.refresh_groups(source, groups);
+      perform tuntas.refresh_groups(t.id, groups) from (select distinct u.id from unnest(targets) u(id) where u.id is not null order by u.id) t;
     end if;
   end
   $function$

@@ -8,6 +8,7 @@ import { queueSignals } from "./signals.ts";
 import { nextDueMs, promoteDue } from "./store/claim/index.ts";
 import { removeOffersOf } from "./handover/store.ts";
 import { refreshGroups, releaseOwners, settleFifo, type Moved } from "./store/settle.ts";
+import { purgeAbandoned } from "./store/queues/purge.ts";
 import { findOrphans, forgetExpired, removeExpired, removeProcesses } from "./store/sweep.ts";
 
 const batch = 500;
@@ -64,9 +65,10 @@ export async function sweepOrphans(context: Shared): Promise<void> {
   if (orphans.length > 0) await takeOver(context, orphans);
 }
 
-/** Forgets what has expired, removes what is past its retention, and says how much of which queue. */
+/** Forgets what has expired and what has no queue any more, removes what is past its retention, and says how much of which queue. */
 export async function applyRetention({ database }: Pick<Shared, "database">): Promise<void> {
   await forgetExpired(database);
+  await purgeAbandoned(database);
   const counts = new Map<number, number>();
   await inBatches(1, async () => {
     const gone = await database.transaction(async (tx) => {

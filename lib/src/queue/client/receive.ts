@@ -2,6 +2,7 @@
 // come together share one claim. A long poll returns at once when anything is there, and wakes within milliseconds.
 import { coalescer, type Coalescer } from "../../core/coalesce.ts";
 import { makeBell } from "../../engine/wake.ts";
+import { again } from "../../pg/again.ts";
 import type { Tx } from "../../pg/contract.ts";
 import type { HeldMessage, QueueRecord } from "../contract.ts";
 import { queueErrors } from "../contract.ts";
@@ -169,16 +170,18 @@ export function makeReceiver(context: QueueContext, catalog: Pick<Catalog, "find
   async function claimFifo(queue: QueueRecord, request: ReceiveRequest): Promise<HeldMessage[]> {
     const { countMax, visibilitySeconds, attemptId } = request;
     if (attemptId !== undefined) {
-      const again = await repeatAttempt(database, queue.id, attemptId, visibilitySeconds);
-      if (again.length > 0) return again;
+      const repeated = await repeatAttempt(database, queue.id, attemptId, visibilitySeconds);
+      if (repeated.length > 0) return repeated;
       if (await isAttemptTouched(database, queue.id, attemptId)) throw touchedSince(queue, attemptId);
     }
     const asked = { queueId: queue.id, count: countMax, ownerId: null, visibilitySeconds };
     for (let look = 0; look < fifoLooksMax; look++) {
-      const claimed =
+      // It locks groups beside those that sends, moves and purges lock.
+      const claimed = await again(() =>
         attemptId === undefined
-          ? await claimFifoMessages(database, asked)
-          : await database.transaction((tx) => claimAttempt(tx, asked, attemptId));
+          ? claimFifoMessages(database, asked)
+          : database.transaction((tx) => claimAttempt(tx, asked, attemptId)),
+      );
       tellClaimed(context, queue.id, claimed);
       // What ended instead had stood in front of other groups.
       if (claimed.messages.length > 0 || claimed.dead + claimed.expired === 0) return claimed.messages;

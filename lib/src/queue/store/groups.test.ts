@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { testPlatform } from "../../testing/index.ts";
 import type { Platform } from "../../platform.ts";
+import { defaultScope } from "../contract.ts";
+import { encodeReceipt } from "../receipt.ts";
 import { ask } from "../worker/worker.fixture.ts";
 
 /** A FIFO queue whose messages are all of one group. */
@@ -61,6 +63,40 @@ test.each([
   await ending.query("commit");
   await sending;
   expect((await receive()).map(({ body }) => body)).toEqual(["second"]);
+});
+
+test("a duplicate leaves no empty group behind", async () => {
+  await using group = await makeGroup();
+  const { platform, queue, send, receive } = group;
+  await send("first");
+  await platform.queues.receipts.deleteAll(queue, (await receive()).map(encodeReceipt));
+  const groups = "select group_id from tuntas.fifo_group where queue_id = $1";
+  expect(await ask(platform, groups, [queue.id])).toEqual([]);
+  expect(await send("first")).toMatchObject({ status: "duplicate" });
+  expect(await ask(platform, groups, [queue.id])).toEqual([]);
+});
+
+test("a FIFO receive that loses a deadlock against a move is made again", async () => {
+  await using group = await makeGroup();
+  const { platform, schema, queue, send, receive, ending: moving } = group;
+  const { catalog } = platform.queues;
+  const { queue: dead } = await catalog.create(defaultScope, "dead.fifo", {});
+  await catalog.update(queue, { deadLetterName: dead.name, receivesMax: 1, visibilitySeconds: 600 });
+  await send("died");
+  await ask(platform, "update tuntas.ready set receives = 1 where queue_id = $1", [queue.id]);
+  await send("next");
+  // What a move from the queue to its dead-letter queue locks, in its order.
+  await moving.query("begin; set local deadlock_timeout = '1min'");
+  await moving.query(`select ${schema}.lock_groups(array[$1::int], array['g'])`, [dead.id]);
+  const receiving = receive();
+  const blocked = "select from pg_locks where not granted";
+  while ((await ask(platform, blocked)).length === 0) await new Promise(setImmediate);
+  await lockGroup(group);
+  await moving.query("commit");
+  // It may come while the group is still the move's, which nobody waits for.
+  const received = [...(await receiving), ...(await receive())];
+  expect(received.map(({ body }) => body)).toEqual(["next"]);
+  expect(await catalog.count(dead)).toMatchObject({ ready: 1 });
 });
 
 test("a FIFO claim that finds a message younger than its own statement also brings its body", async () => {

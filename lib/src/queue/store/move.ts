@@ -1,5 +1,6 @@
 // Move tasks: what StartMessageMoveTask began, taken on slice by slice by whoever sweeps.
 import { inMs } from "../../engine/agenda.ts";
+import { again } from "../../pg/again.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import { ms } from "../../pg/instant.ts";
@@ -98,21 +99,22 @@ function pace({ perSecond }: MoveTask): { count: number; waitSeconds: number } {
 }
 
 /** One slice of the task that has waited longest and that nobody else works on, in one transaction; undefined where there is none. */
-export async function stepMove(sql: Sql): Promise<(Slice & { task: MoveTask }) | undefined> {
-  return sql.transaction(async (tx) => {
-    const task = (await tx.run(take))[0] as MoveTask | undefined;
-    if (!task) return undefined;
-    const none: Slice = { moved: 0, missing: 0, queues: [] };
-    const { count, waitSeconds } = pace(task);
-    const slice =
-      task.status === "CANCELLING"
-        ? none
-        : await moveMessages(tx, task.sourceQueueId, task.destinationQueueId, { count, onlyIds: null });
-    const reason = slice.missing > 0 ? await whyMissing(tx, task) : null;
-    const status = nextStatus(task, slice, count);
-    await tx.run(advance, [task.id, slice.moved, status, reason, waitSeconds]);
-    return { ...slice, task };
-  });
+export const stepMove = (sql: Sql): Promise<(Slice & { task: MoveTask }) | undefined> =>
+  again(() => sql.transaction(step));
+
+async function step(tx: Tx): Promise<(Slice & { task: MoveTask }) | undefined> {
+  const task = (await tx.run(take))[0] as MoveTask | undefined;
+  if (!task) return undefined;
+  const none: Slice = { moved: 0, missing: 0, queues: [] };
+  const { count, waitSeconds } = pace(task);
+  const slice =
+    task.status === "CANCELLING"
+      ? none
+      : await moveMessages(tx, task.sourceQueueId, task.destinationQueueId, { count, onlyIds: null });
+  const reason = slice.missing > 0 ? await whyMissing(tx, task) : null;
+  const status = nextStatus(task, slice, count);
+  await tx.run(advance, [task.id, slice.moved, status, reason, waitSeconds]);
+  return { ...slice, task };
 }
 
 const homeless = statement(

@@ -59,3 +59,28 @@ test("what is over is removed however much it is: a sweep does not stop at its f
       await database.run(statement(`select count(*)::int as left from tuntas.${table}`)),
     ]).toEqual([table, [{ left: 0 }]]);
 });
+
+test.each(["", ".fifo"])("what was sent while its queue was deleted is swept (queue%s)", async (suffix) => {
+  await using kit = await testPlatform();
+  const { database, queues, context } = kit.platform;
+  const { queue: kept } = await queues.catalog.create(defaultScope, `kept${suffix}`, {});
+  const { queue } = await queues.catalog.create(defaultScope, `gone${suffix}`, {});
+  const sender = await database.dedicatedClient();
+  const append = `select ${database.schema}.append($1, gen_random_uuid(), 'body', null, 't', null, $2, 'g', $3)`;
+  await sender.query("begin");
+  for (const [delay, id] of [
+    [0, "ready"],
+    [60, "delayed"],
+  ])
+    for (const { id: queueId } of [kept, queue]) await sender.query(append, [queueId, delay, id]);
+  await queues.catalog.delete(queue);
+  await sender.query("commit");
+  await sender.end();
+  await applyRetention(context);
+  const tables = ["ready", "delayed", ...(suffix ? ["fifo_group"] : [])];
+  for (const table of tables) {
+    const rows = await database.run(statement(`select queue_id as id from tuntas.${table}`));
+    expect(rows, table).toEqual([{ id: kept.id }]);
+  }
+  expect(await database.run(statement("select 1 as one from tuntas.message"))).toHaveLength(2);
+});

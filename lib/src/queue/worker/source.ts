@@ -2,6 +2,7 @@
 // the source that lies in this database; `queue/remote` makes one of a queue that lives elsewhere.
 import { longestSleepMs, makeBell } from "../../engine/wake.ts";
 import type { Prepared } from "../../engine/handler/transaction.ts";
+import { again } from "../../pg/again.ts";
 import type { Claim, HeldMessage, QueueRecord } from "../contract.ts";
 import type { Catalog } from "../client/catalog.ts";
 import type { QueueContext } from "../client/context.ts";
@@ -90,10 +91,11 @@ export function makeLocalSource(parts: LocalParts, worker: WorkerDefinition, que
       await context.due.catchUp();
       const request = { queueId: queue.id, count, ownerId: processId(), visibilitySeconds: null };
       if (cap === undefined && !queue.fifo) return claim({ ...request, bundled });
-      const claimed =
+      const claimed = await again(() =>
         cap === undefined
-          ? await claimFifoMessages(context.database, request)
-          : await claimCapped(context.database, request, cap, queue.fifo);
+          ? claimFifoMessages(context.database, request)
+          : claimCapped(context.database, request, cap, queue.fifo),
+      );
       tellClaimed(context, queue.id, claimed);
       // What ended instead had stood in front of others, which are worth another look.
       if (claimed.dead + claimed.expired > 0) ring();

@@ -82,3 +82,21 @@ export async function purgeMessages(sql: Sql, queue: Purged): Promise<void> {
     if (count === 0) await setTimeout(inHandMs);
   }
 }
+
+// Of each table the queues, from one to the next along its index: there may be millions of messages.
+const queuesOf = (table: string): string =>
+  `select q.id from (with recursive q(id) as (select min(queue_id) from tuntas.${table} union all
+     select (select min(t.queue_id) from tuntas.${table} t where t.queue_id > q.id) from q where q.id is not null) select id from q) q`;
+
+const abandoned = statement(
+  `select a.id from (${queuesOf("ready")} union ${queuesOf("delayed")} union ${queuesOf("fifo_group")}) a
+   where a.id is not null and not exists (select from tuntas.queue q where q.id = a.id)`,
+);
+
+/**
+ * Removes messages whose queue is gone: a send that began before the queue was deleted may commit after all that the deletion
+ * looked at. To have sends wait for deletions would cost each of them a lock.
+ */
+export async function purgeAbandoned(sql: Sql): Promise<void> {
+  for (const { id } of await sql.run<{ id: number }>(abandoned)) await purgeMessages(sql, { id, fifo: true });
+}

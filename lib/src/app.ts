@@ -7,11 +7,13 @@ import { batchErrors, type BatchDefinition } from "./batch/contract.ts";
 import type { Duration } from "./core/duration.ts";
 import { toMs } from "./core/duration.ts";
 import { beginJobs, unbindJobs } from "./serve-jobs.ts";
+import { beginWorkflows } from "./serve-workflows.ts";
 import { describeIssues, jsonSchemaOf, type Schema } from "./core/schema.ts";
 import type { Provider } from "./ledger/effect/provider.ts";
 import type { Reconciliation } from "./ledger/reconcile/contract.ts";
 import { serviceName } from "./measure/own.ts";
 import { findTracing, type Tracing } from "./measure/trace.ts";
+import { migrateApplication, type Migrations } from "./pg/application.ts";
 import { openPlatform, type Platform, type PlatformOptions } from "./platform.ts";
 import { queueErrors, type QueueRecord } from "./queue/contract.ts";
 import type { QueueDefinition, WorkerDefinition } from "./queue/declaration.ts";
@@ -26,11 +28,9 @@ import { firedOf, sampleOf } from "./schedule/declaration.ts";
 import { serviceErrors, type ServiceDefinition } from "./service/contract.ts";
 import { workflowErrors } from "./workflow/contract.ts";
 import { bindWorkflow, type WorkflowDefinition } from "./workflow/declaration.ts";
-import { tasksOf } from "./workflow/definition/functions.ts";
 import { streamErrors, type ConsumerDefinition, type StreamDefinition } from "./stream/contract.ts";
 import { bindStream } from "./stream/declaration.ts";
 import type { Consumers } from "./stream/worker/index.ts";
-import { ensureWorkflow, startDeclared } from "./workflow/serve.ts";
 
 export type Definition =
   | QueueDefinition<any>
@@ -61,13 +61,18 @@ const kinds: readonly unknown[] = [
   "service",
 ] satisfies Definition["kind"][];
 
-export interface AppDefinition {
+export interface AppOptions {
+  /** The application's own tables: each process that starts it brings them up to date before anything of it works. */
+  readonly migrations?: Migrations;
+}
+
+export interface AppDefinition extends AppOptions {
   readonly kind: "app";
   readonly parts: Readonly<Record<string, Definition>>;
 }
 
 /** Puts declarations together. A worker brings its queue along, a consumer its stream. */
-export function app(parts: Readonly<Record<string, Definition>>): AppDefinition {
+export function app(parts: Readonly<Record<string, Definition>>, options: AppOptions = {}): AppDefinition {
   for (const [name, part] of Object.entries(parts)) {
     if (!kinds.includes(part?.kind)) {
       throw queueErrors.error(
@@ -84,7 +89,7 @@ export function app(parts: Readonly<Record<string, Definition>>): AppDefinition 
   checkJobs(parts);
   checkSchedules(parts);
   checkStreams(parts);
-  return { kind: "app", parts };
+  return { ...options, kind: "app", parts };
 }
 
 /** A name that two of these have. */
@@ -199,41 +204,6 @@ export interface RunningApp extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** What the application does with decisions, and how its domain rows are read. */
-function bindHooks({ approvals, redrives }: Platform["workflows"], workflow: WorkflowDefinition): void {
-  const { name, options, definition, tasks } = workflow;
-  redrives.bind(name, options.domain);
-  for (const { name: state, function: called } of tasksOf(definition)) {
-    const decided = called === undefined ? undefined : tasks.get(called)?.decided;
-    if (decided) approvals.bind({ workflow: name, task: state }, decided);
-  }
-}
-
-/** The machines of the declared workflows are made, and their executions can be started. */
-async function beginWorkflows(
-  parts: Parts,
-  { workflows }: Platform,
-  tracing: Tracing | undefined,
-): Promise<() => Promise<void>> {
-  const pairs = await Promise.all(
-    partsOf(parts, "workflow").map(async (workflow) => ({
-      workflow,
-      machine: await ensureWorkflow(workflows.machines, workflow),
-    })),
-  );
-  for (const pair of pairs)
-    bindWorkflow(pair.workflow, ({ name }, input, options) => {
-      const begin = (traced: typeof options) => startDeclared(workflows, pair, input, traced);
-      return tracing ? tracing.start(name, options, begin) : begin(options);
-    });
-  const traceHeaderOf = async (arn: string) => (await workflows.executions.find(arn))?.traceHeader;
-  for (const { workflow } of pairs) bindHooks(workflows, workflow);
-  return async () => {
-    for (const { workflow, machine } of pairs)
-      await workflows.serve(tracing?.workflow(workflow, traceHeaderOf) ?? workflow, machine);
-  };
-}
-
 /** What works in this process, and what ends what it does by the clock. */
 interface Working {
   /** Undefined in a process that only sends. */
@@ -315,14 +285,15 @@ async function begin(
   platform: Platform,
   { workers: withWorkers = true, queues: service, schedules }: StartOptions,
 ): Promise<Working> {
-  const { parts } = definition;
+  const { parts, migrations } = definition;
   const { queues, context, slots, log, processId, onLost } = platform;
+  if (migrations) await migrateApplication(platform.database, migrations);
   const tracing = findTracing();
   const { records, remotes } = await beginQueues(parts, platform, service);
   try {
     bindQueues(parts, platform, { tracing, remotes });
     const unannounce = await announce(definition, platform);
-    const serveWorkflows = await beginWorkflows(parts, platform, tracing);
+    const serveWorkflows = await beginWorkflows(partsOf(parts, "workflow"), platform, tracing);
     const jobPairs = await beginJobs(jobsOf(parts), platform);
     await platform.schedules.declare(serviceName(), firedOf(partsOf(parts, "schedule"), schedules));
     await beginStreams(parts, platform);
@@ -355,7 +326,7 @@ function unbind(parts: Parts): void {
   unbindJobs(jobsOf(parts));
 }
 
-/** Starts the application: the database, the declared queues, the workers. */
+/** Starts the application: the database with its tables, the declared queues, the workers. */
 export async function start(definition: AppDefinition, options: StartOptions = {}): Promise<RunningApp> {
   const drainMs = toMs(options.drain ?? "25s", "start: drain");
   const platform = options.platform ?? (await openPlatform(options));

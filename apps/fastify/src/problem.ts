@@ -14,6 +14,19 @@ const statuses: Readonly<Record<string, number>> = {
   TUNTAS_MESSAGE_INVALID: 400,
   TUNTAS_MESSAGE_TEXT: 400,
   TUNTAS_MESSAGE_SIZE: 413,
+  TUNTAS_RECORD_INVALID: 400,
+  TUNTAS_WORKFLOW_INPUT: 400,
+  TUNTAS_ANSWER_LATE: 409,
+  TUNTAS_APPROVAL_INVALID: 400,
+  TUNTAS_APPROVAL_OWN: 403,
+  TUNTAS_APPROVAL_DENIED: 403,
+  TUNTAS_APPROVAL_MISSING: 404,
+  TUNTAS_APPROVAL_SIGNED: 409,
+  TUNTAS_APPROVAL_OVER: 409,
+  TUNTAS_APPROVAL_LATE: 409,
+  TUNTAS_BATCH_INPUT: 400,
+  TUNTAS_BATCH_MISSING: 404,
+  TUNTAS_BATCH_STATE: 409,
 };
 
 interface Answer {
@@ -29,6 +42,7 @@ const answerOf = (error: TuntasError): Answer => ({
 /** A short name of the status, as RFC 9110 has it. */
 const titles: Readonly<Record<number, string>> = {
   400: "Bad Request",
+  403: "Forbidden",
   404: "Not Found",
   409: "Conflict",
   413: "Content Too Large",

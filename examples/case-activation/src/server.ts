@@ -48,14 +48,8 @@ function personOf({ headers }: FastifyRequest): Person {
 const missing = (what: string) => httpErrors.error("TUNTAS_HTTP_NOT_FOUND", `there is no ${what}`);
 
 /** What refuses a request for what is so already is a conflict with it. */
-function statusOf(error: Error): number | undefined {
-  if (error instanceof CaseOver || error instanceof InvalidTransition) return 409;
-  if (!isTuntasError(error)) return undefined;
-  if (["TUNTAS_APPROVAL_OVER", "TUNTAS_APPROVAL_LATE", "TUNTAS_APPROVAL_SIGNED"].includes(error.code))
-    return 409;
-  if (["TUNTAS_APPROVAL_OWN", "TUNTAS_APPROVAL_DENIED"].includes(error.code)) return 403;
-  return error.code === "TUNTAS_APPROVAL_MISSING" ? 404 : undefined;
-}
+const statusOf = (error: Error): number | undefined =>
+  error instanceof CaseOver || error instanceof InvalidTransition ? 409 : undefined;
 
 /** Where the person of a request is named. */
 const headers = ["X-User", "X-Roles"];

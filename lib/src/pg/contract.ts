@@ -64,8 +64,13 @@ export const pgErrors = catalogue({
     remedy: "Create the database with ENCODING 'UTF8'.",
   },
   TUNTAS_MIGRATION_CHANGED: {
-    meaning: "A migration that this database has already run differs from the one in this package.",
-    remedy: "Install the Tuntas version that this database was made with, or a later one.",
+    meaning: "A migration that this database has already run differs from the file.",
+    remedy:
+      "Of Tuntas: install the version that this database was made with, or a later one. Of an application: put the file back as it was and write a further one.",
+  },
+  TUNTAS_MIGRATION_SCHEMA: {
+    meaning: "The schema that an application names for its tables is no plain name.",
+    remedy: "Name it in lower case, with letters, digits and _.",
   },
   TUNTAS_SCHEMA_NEWER: {
     meaning: "The database has migrations that this version of Tuntas does not know.",

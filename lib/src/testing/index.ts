@@ -4,6 +4,8 @@ import pg from "pg";
 import { attachEmbedded } from "../pg/embedded/index.ts";
 import { openPlatform, type Platform, type PlatformOptions } from "../platform.ts";
 
+export { testDatabase, watchProcess } from "./processes.ts";
+export type { LogLine, TestDatabase, TestProcess } from "./processes.ts";
 export { testWorkflow } from "./workflow.ts";
 export type {
   Mock,

@@ -37,7 +37,7 @@ export { approval } from "./approval/declaration.ts";
 export type { ApprovalOptions, Question } from "./approval/declaration.ts";
 export * from "./approval/contract.ts";
 export { approvalSignals } from "./approval/signals.ts";
-export { answerTask } from "./client/answer.ts";
+export { answerTask, waitingStep } from "./client/answer.ts";
 export type { TaskAnswer } from "./client/answer.ts";
 export type * from "./observe/contract.ts";
 export * from "./redrive/contract.ts";

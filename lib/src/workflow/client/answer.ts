@@ -2,7 +2,7 @@
 // commit, and told again until the execution has it. From the announcement on the task cannot time out any more; one that
 // has timed out already is not answered, so that nothing is changed that the execution does not hear of.
 import type { Failure, Json } from "../../asl/contract.ts";
-import type { Target } from "../../engine/target.ts";
+import type { Target, TargetName } from "../../engine/target.ts";
 import { add } from "../../outbox/client.ts";
 import { join, type Transaction } from "../../pg/join.ts";
 import { type AnswerResult, workflowErrors } from "../contract.ts";
@@ -20,6 +20,27 @@ export type TaskAnswer = { readonly tokenReference: string } & (
 );
 
 const target = { kind: "task", name: "answer" };
+
+/**
+ * What a batch names as `announce` so that a step can wait for a job of it: the step's handler starts the job under
+ * `key: ctx.tokenReference`, and the job's end ends the step. A job that failed or was cancelled fails it by `BatchFailed` or
+ * `BatchCancelled`; a job with another key tells nobody.
+ */
+export const waitingStep: TargetName = { kind: "task", name: "job" };
+
+interface JobEnd {
+  readonly batch: string;
+  readonly job: string;
+  readonly key: string;
+  readonly state: "completed" | "failed" | "cancelled";
+  readonly failure: string | null;
+}
+
+function answerOf({ batch, job, key, state, failure }: JobEnd): TaskAnswer {
+  if (state === "completed") return { tokenReference: key, output: { batch, job } };
+  const error = state === "failed" ? "BatchFailed" : "BatchCancelled";
+  return { tokenReference: key, error, cause: `job ${job} of ${batch}${failure ? `: ${failure}` : ""}` };
+}
 
 /**
  * Answers the task after the commit of this transaction. Call it before the changes that it tells of. Errors:
@@ -44,8 +65,9 @@ export function answerTarget({
   readonly tokenOf: (reference: string) => string;
 }): Target {
   return {
-    async deliver({ payload }) {
-      const answer = JSON.parse(payload) as TaskAnswer;
+    async deliver({ target: { name }, payload }) {
+      const told = JSON.parse(payload) as TaskAnswer | JobEnd;
+      const answer = name === waitingStep.name ? answerOf(told as JobEnd) : (told as TaskAnswer);
       const token = tokenOf(answer.tokenReference);
       const { status } = await ("error" in answer
         ? answering.fail(token, answer)

@@ -799,6 +799,38 @@ create table tuntas.operation (
   constraint operation_state_check CHECK ((state = ANY (ARRAY['awaiting_approval'::text, 'running'::text, 'paused'::text, 'completed'::text, 'aborted'::text, 'declined'::text, 'failed'::text])))
 ) with (fillfactor=70);
 
+-- control: One-off commands as code declares them.
+create table tuntas.operation_command (
+  name text not null,
+  digest text not null,
+  policy text not null,
+  owner text not null,
+  runbook text not null,
+  constraint operation_command_pkey PRIMARY KEY (name)
+);
+
+-- control: Runs of one-off commands: what ran, with what, its result, its evidence.
+create table tuntas.operation_command_run (
+  operation_id bigint not null,
+  command text not null,
+  digest text not null,
+  arguments text not null,
+  request_hash text not null,
+  dry_run boolean not null,
+  approver text,
+  timeout_ms bigint not null,
+  attempts integer default 0 not null,
+  begun_at timestamp with time zone,
+  result text,
+  output text,
+  invariant text,
+  evidence text,
+  closed_by text,
+  closed_at timestamp with time zone,
+  constraint operation_command_run_pkey PRIMARY KEY (operation_id),
+  constraint operation_command_run_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES tuntas.operation(id) ON DELETE CASCADE
+);
+
 -- control: What became of each item of an operation.
 create table tuntas.operation_item (
   operation_id bigint not null,
@@ -1527,6 +1559,12 @@ CREATE INDEX occurrence_ended ON tuntas.occurrence USING btree (schedule, ended_
 CREATE INDEX occurrence_open ON tuntas.occurrence USING btree (schedule, due, run) WHERE (ended_at IS NULL);
 
 CREATE INDEX offer_owner ON tuntas.offer USING btree (owner_id);
+
+CREATE INDEX operation_command_run_command ON tuntas.operation_command_run USING btree (command, operation_id);
+
+CREATE INDEX operation_command_run_open ON tuntas.operation_command_run USING btree (operation_id) WHERE ((closed_at IS NULL) AND (NOT dry_run));
+
+CREATE INDEX operation_command_run_request ON tuntas.operation_command_run USING btree (request_hash, operation_id);
 
 CREATE INDEX operation_running ON tuntas.operation USING btree (id) WHERE (state = 'running'::text);
 

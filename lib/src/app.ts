@@ -9,6 +9,8 @@ import { toMs } from "./core/duration.ts";
 import { beginJobs, unbindJobs } from "./serve-jobs.ts";
 import { beginWorkflows } from "./serve-workflows.ts";
 import { describeIssues, jsonSchemaOf, type Schema } from "./core/schema.ts";
+import type { CommandDefinition } from "./operation/command/contract.ts";
+import { checkTogether } from "./operation/command/declaration.ts";
 import type { Provider } from "./ledger/effect/provider.ts";
 import type { Reconciliation } from "./ledger/reconcile/contract.ts";
 import { serviceName } from "./measure/own.ts";
@@ -44,6 +46,7 @@ export type Definition =
   | ConsumerDefinition<any>
   | BatchDefinition<any, any>
   | BackfillDefinition<any, any, any>
+  | CommandDefinition<any>
   | ServiceDefinition;
 
 const kinds: readonly unknown[] = [
@@ -58,6 +61,7 @@ const kinds: readonly unknown[] = [
   "consumer",
   "batch",
   "backfill",
+  "command",
   "service",
 ] satisfies Definition["kind"][];
 
@@ -77,7 +81,7 @@ export function app(parts: Readonly<Record<string, Definition>>, options: AppOpt
     if (!kinds.includes(part?.kind)) {
       throw queueErrors.error(
         "TUNTAS_QUEUE_OPTIONS",
-        `app: expected ${name} to be a queue, a worker, a workflow, a schedule, a batch, a backfill, a stream, a consumer, a service, an alarm, a provider or a reconciliation, got ${typeof part}`,
+        `app: expected ${name} to be a queue, a worker, a workflow, a schedule, a batch, a backfill, a command, a stream, a consumer, a service, an alarm, a provider or a reconciliation, got ${typeof part}`,
       );
     }
   }
@@ -87,6 +91,7 @@ export function app(parts: Readonly<Record<string, Definition>>, options: AppOpt
   checkWorkflows(partsOf(parts, "workflow"));
   checkServices(partsOf(parts, "service"));
   checkJobs(parts);
+  checkTogether(partsOf(parts, "command"));
   checkSchedules(parts);
   checkStreams(parts);
   return { ...options, kind: "app", parts };
@@ -297,6 +302,7 @@ async function begin(
     const jobPairs = await beginJobs(jobsOf(parts), platform);
     await platform.schedules.declare(serviceName(), firedOf(partsOf(parts, "schedule"), schedules));
     await beginStreams(parts, platform);
+    await platform.commands.declare(partsOf(parts, "command"));
     if (!withWorkers) return { workers: undefined, unwatch: unannounce, remotes };
     await serveWorkflows();
     const queuePairs = workersOf(parts).map((worker) => ({
@@ -311,7 +317,9 @@ async function begin(
     const unwatch = await watchOver(parts, platform);
     const workers = startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
     const consumers = await platform.streams.serve(partsOf(parts, "consumer"));
-    return { workers, consumers, unwatch: () => [unwatch, unannounce].forEach((end) => end()), remotes };
+    const unserve = platform.serveCommands(partsOf(parts, "command"));
+    const ends = [unwatch, unannounce, unserve];
+    return { workers, consumers, unwatch: () => ends.forEach((end) => end()), remotes };
   } catch (cause) {
     await remotes?.close();
     throw cause;

@@ -31,6 +31,16 @@ export type {
   WorkflowOptions,
 } from "./workflow/declaration.ts";
 export { backfill } from "./batch/backfill/declaration.ts";
+export { command } from "./operation/command/declaration.ts";
+export type { CommandDefinition, CommandOptions } from "./operation/command/contract.ts";
+export {
+  concluded,
+  exitCodes,
+  jobResultSchema,
+  meaningOf,
+  wrongResult,
+  type JobResult,
+} from "./core/job-result.ts";
 export type { BackfillDefinition, BackfillOptions } from "./batch/backfill/contract.ts";
 export { batch } from "./batch/declaration.ts";
 export type { TypedBatch } from "./batch/declaration.ts";

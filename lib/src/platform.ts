@@ -23,7 +23,9 @@ import { openJobs } from "./jobs.ts";
 import { startLedger, type LedgerService } from "./ledger/service.ts";
 import type { TimeSeries } from "./series/client.ts";
 import { operationKey, type Operations } from "./operation/client.ts";
-import { operationAgenda, startOperations } from "./operation/service.ts";
+import type { Commands } from "./operation/command/client.ts";
+import { readCommands } from "./operation/command/store.ts";
+import { operationAgenda, startOperations, type OperationService } from "./operation/service.ts";
 import { freeOperations } from "./operation/store.ts";
 import { addAll, forgetPublished } from "./outbox/client.ts";
 import { workflowTarget } from "./outbox/start/index.ts";
@@ -78,6 +80,9 @@ export interface Platform {
   readonly services: Services;
   /** Governed acts by people upon many things: replay, redrive, purge, and what an application registers. */
   readonly operations: Operations;
+  /** One-off commands that code declares: their runs, forms and results. */
+  readonly commands: Commands;
+  readonly serveCommands: OperationService["serveCommands"];
   /** Users, sessions, keys, and the record of acts. */
   readonly access: Access;
   /** Figures over time, and what happened beside them. */
@@ -266,25 +271,16 @@ function makePlace({ rooms, ...place }: Place): Presence {
 }
 
 type Servants = Omit<Parts, "slots" | "company" | "stillness"> &
-  Pick<Platform, "targets" | "queues" | "workflows">;
+  Pick<Platform, "targets" | "queues" | "workflows" | "services">;
 
 /** What goes on in the background of every process: the relay and operations. */
-function startServants({ database, targets, waker, log, processId, queues, workflows, notifier }: Servants) {
-  const relay = startRelay({ database, targets, waker, log, owner: processId });
-  const acts = startOperations({
-    database,
-    waker,
-    queues,
-    workflows,
-    log,
-    owner: processId,
-    announce: () => notifier.notify("operation", ""),
-  });
-  return {
-    operations: acts.operations,
-    close: () => Promise.all([relay.close(), acts.close()]),
-  };
+function startServants({ targets, processId: owner, notifier, ...parts }: Servants) {
+  const relay = startRelay({ ...parts, targets, owner });
+  const acts = startOperations({ ...parts, owner, announce: () => notifier.notify("operation", "") });
+  return { acts, close: () => Promise.all([relay.close(), acts.close()]) };
 }
+
+const commandsOf = (database: Database) => ({ list: () => readCommands(database) });
 
 const servicesOf = (
   { database, waker, notifier }: Pick<Parts, "database" | "waker" | "notifier">,
@@ -328,10 +324,12 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     watches: options.watches ?? true,
     stillness,
     onLeft: () => notifier.notify("duty", ""),
-    ownerOf: makeOwnerOf({ queues, ...jobs, streams: streamRoom.streams }),
+    ownerOf: makeOwnerOf({ queues, ...jobs, streams: streamRoom.streams, commands: commandsOf(database) }),
   });
   const hearing = hear(database, { waker, notifier, company, queues, watch, mailbox: context.mailbox });
-  const servants = startServants({ database, targets, waker, log, processId, queues, workflows, notifier });
+  const services = servicesOf({ database, waker, notifier }, watch.alarms);
+  const parts = { database, targets, waker, log, processId, queues, workflows, services, notifier };
+  const servants = startServants(parts);
   for (const part of [watch, hearing, servants]) closing.add(part.close);
 
   return {
@@ -340,8 +338,10 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     waker,
     targets,
     ledger,
-    services: servicesOf({ database, waker, notifier }, watch.alarms),
-    operations: servants.operations,
+    services,
+    operations: servants.acts.operations,
+    commands: servants.acts.commands,
+    serveCommands: servants.acts.serveCommands,
     access: makeAccess({ database, installationSecret: process.env.TUNTAS_ACCESS_SECRET }),
     series: watch.series,
     tally: watch.tally,

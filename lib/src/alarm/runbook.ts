@@ -233,6 +233,25 @@ export const operationChecks = [
   },
 ] as const satisfies readonly Check[];
 
+export const commandChecks = [
+  {
+    text: "How many failed?",
+    ...counter("tuntas_command_runs_total", { status: "FAILED" }),
+    over: "1h",
+    unit: "in an hour",
+  },
+  {
+    text: "How many wait for approval?",
+    ...gauge("tuntas_command_runs", { state: "waiting" }),
+    unit: "runs",
+  },
+  {
+    text: "How many wait for their evidence?",
+    ...gauge("tuntas_command_runs", { state: "unclosed" }),
+    unit: "runs",
+  },
+] as const satisfies readonly Check[];
+
 export const leaseChecks = [
   {
     text: "How often was it lost?",

@@ -6,6 +6,7 @@ import { backfillMetrics } from "../batch/backfill/signals.ts";
 import { batchMetrics } from "../batch/signals.ts";
 import { ledgerMetrics } from "../ledger/signals.ts";
 import { operationMetrics } from "../operation/signals.ts";
+import { commandMetrics } from "../operation/command/signals.ts";
 import { outboxMetrics } from "../outbox/signals.ts";
 import { queueMetrics } from "../queue/signals.ts";
 import { scheduleMetrics } from "../schedule/signals.ts";
@@ -28,6 +29,7 @@ export const metricLists: readonly Metrics[] = [
   backfillMetrics,
   serviceMetrics,
   operationMetrics,
+  commandMetrics,
   alarmMetrics,
   processMetrics,
   ownMetrics,

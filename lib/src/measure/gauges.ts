@@ -8,6 +8,7 @@ import type { Runner } from "../pg/join.ts";
 import { atOneMoment } from "../pg/snapshot.ts";
 import { readBackfillGauges } from "../batch/backfill/gauges.ts";
 import { readBatchGauges } from "../batch/gauges.ts";
+import { readCommandGauges } from "../operation/command/signals.ts";
 import { readQueueGauges } from "../queue/store/gauges.ts";
 import { readApprovalGauges } from "../workflow/approval/gauges.ts";
 import { readScheduleGauges } from "../schedule/gauges.ts";
@@ -45,6 +46,7 @@ const readers: readonly ((sql: Runner) => Promise<readonly Reading[]>)[] = [
   readStreamGauges,
   readBatchGauges,
   readBackfillGauges,
+  readCommandGauges,
   readOutboxGauges,
   readLedgerGauges,
   readAlarmGauges,

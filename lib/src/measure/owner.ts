@@ -2,6 +2,7 @@
 import type { Responsible } from "../alarm/evaluator.ts";
 import type { Backfills } from "../batch/backfill/client.ts";
 import type { Batches } from "../batch/client.ts";
+import type { Commands } from "../operation/command/client.ts";
 import { defaultScope } from "../queue/contract.ts";
 import type { Queues } from "../queue/client/index.ts";
 import type { Schedules } from "../schedule/client.ts";
@@ -14,17 +15,19 @@ interface Declared {
   readonly batches: Pick<Batches, "list">;
   readonly backfills: Pick<Backfills, "list">;
   readonly streams: Pick<Streams, "list">;
+  readonly commands: Pick<Commands, "list">;
 }
 
 const named = async <T extends { readonly name: string }>(name: string, all: Promise<readonly T[]>) =>
   (await all).find((each) => each.name === name);
 
 export const makeOwnerOf =
-  ({ queues, schedules, batches, backfills, streams }: Declared) =>
-  async ({ queue, schedule, batch, backfill, stream }: Labels): Promise<Responsible | undefined> => {
+  ({ queues, schedules, batches, backfills, streams, commands }: Declared) =>
+  async ({ queue, schedule, batch, backfill, stream, command }: Labels): Promise<Responsible | undefined> => {
     const found =
       (stream !== undefined && (await named(stream, streams.list()))) ||
       (schedule !== undefined && (await named(schedule, schedules.list()))) ||
+      (command !== undefined && (await named(command, commands.list()))) ||
       (backfill !== undefined && (await named(backfill, backfills.list()))) ||
       (batch !== undefined && (await named(batch, batches.list()))) ||
       (queue !== undefined && (await queues.catalog.find(defaultScope, queue)));

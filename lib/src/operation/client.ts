@@ -46,7 +46,11 @@ export interface Operations {
   settled(id: string, signal?: AbortSignal): Promise<Operation>;
 }
 
+/** What a kind adds to the words that are said to its operations, in the transaction of the word; throws to refuse it. */
+export type Rule = (tx: Tx, verb: Verb, of: Pick<Operation, "id" | "kind">, act: Act) => Promise<void>;
+
 export interface OperationsOptions {
+  readonly rule: Rule;
   readonly database: Sql;
   readonly waker: Waker;
   readonly kinds: Map<string, OperationKind>;
@@ -106,7 +110,7 @@ const onRecord = (tx: Tx, id: string, { actor, reason }: Act, [verb, details]: r
     details: { ...details },
   });
 
-export function makeOperations({ database, waker, kinds, announce }: OperationsOptions): Operations {
+export function makeOperations({ database, waker, kinds, rule, announce }: OperationsOptions): Operations {
   function kindOf(name: string): OperationKind {
     const kind = kinds.get(name);
     if (kind) return kind;
@@ -153,7 +157,7 @@ export function makeOperations({ database, waker, kinds, announce }: OperationsO
   }
 
   async function say(verb: Verb, id: string, act: Act): Promise<Operation> {
-    await get(id);
+    const { kind } = await get(id);
     await database.transaction(async (tx) => {
       const { state, actor } = (await store.lockOperation(tx, id))!;
       const next = after(verb, state);
@@ -167,6 +171,7 @@ export function makeOperations({ database, waker, kinds, announce }: OperationsO
           "TUNTAS_OPERATION_FOUR_EYES",
           `operation ${id} was asked for by ${actor}`,
         );
+      await rule(tx, verb, { id, kind }, act);
       const decidedBy = verb === "approve" || verb === "decline" ? act.actor : null;
       await store.moveOperation(tx, id, { state: next, decidedBy });
       await onRecord(tx, id, act, [verb, { from: state }]);

@@ -2,6 +2,7 @@
 // error codes.
 import { catalogue } from "../core/error.ts";
 import type { Tx } from "../pg/contract.ts";
+import type { Runner } from "../pg/join.ts";
 
 export type OperationState =
   | "awaiting_approval"
@@ -70,10 +71,26 @@ interface KindBasis<S, I extends OperationItem> {
   readonly announce?: (selection: S, items: readonly I[], results: readonly ItemResult[]) => void;
 }
 
+/** How an operation ends that is one piece of work. */
+export interface HeldEnd {
+  readonly state: "completed" | "failed";
+  readonly failure: string | null;
+  readonly result: ItemResult;
+}
+
+/** An operation in the hands of the process that carries it out. */
+export interface Hold {
+  readonly id: string;
+  /** Aborts when a person has stopped it, another process has taken it over, or this one ends. */
+  readonly signal: AbortSignal;
+  /** Ends it in the transaction that holds what was done; false where it is not in these hands any more: roll back. */
+  end(tx: Runner, end: HeldEnd): Promise<boolean>;
+}
+
 /**
  * What can be done to many things, once registered. With `applyIn` a slice is done in the transaction that records its
  * results: exactly once. With `apply` each thing is done before its result is recorded, and after a crash perhaps once
- * more: it must find out by itself that nothing is left to do.
+ * more: it must find out by itself that nothing is left to do. With `perform` it is one piece of work, which ends it itself.
  */
 export type OperationKind<S = any, I extends OperationItem = any> = KindBasis<S, I> &
   (
@@ -86,6 +103,7 @@ export type OperationKind<S = any, I extends OperationItem = any> = KindBasis<S,
         ) => Promise<readonly ItemResult[]>;
       }
     | { readonly apply: (selection: S, item: I, act: Act) => Promise<ItemResult> }
+    | { readonly perform: (hold: Hold) => Promise<void> }
   );
 
 export interface StartOptions extends Act {

@@ -1,5 +1,6 @@
 // The door of the operation room: `tuntas/operation`.
 export * from "./contract.ts";
+export * from "./command/index.ts";
 export { operationKey } from "./client.ts";
 export type { Operations } from "./client.ts";
 export { operationSignals } from "./signals.ts";

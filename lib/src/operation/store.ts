@@ -181,6 +181,15 @@ const advance = statement(
   `update tuntas.operation set cursor = $2, failure = null, lease_until = tuntas.now() + make_interval(secs => $3) where id = $1`,
 );
 
+const renewText = statement(
+  `update tuntas.operation set lease_until = tuntas.now() + make_interval(secs => $3)
+   where id = $1 and fence = $2 and state = 'running' returning id`,
+);
+
+/** Holds it for longer; false where somebody has stopped it or taken it over. */
+export const renewClaim = async (sql: Runner, { id, fence }: Claim, leaseSeconds: number): Promise<boolean> =>
+  (await sql.run(renewText, [id, fence, leaseSeconds])).length > 0;
+
 export interface Slice {
   readonly results: readonly ItemResult[];
   readonly cursor: string;

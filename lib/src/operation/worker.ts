@@ -11,6 +11,7 @@ import type { Database } from "../pg/database.ts";
 import type { Tx } from "../pg/contract.ts";
 import { operationKey } from "./client.ts";
 import type { ItemResult, Operation, OperationItem, OperationKind } from "./contract.ts";
+import { leaseSeconds, performHeld } from "./hold.ts";
 import { operationSignals } from "./signals.ts";
 import { sliceSize } from "./state.ts";
 import * as store from "./store.ts";
@@ -25,7 +26,6 @@ export interface RunnerOptions {
   readonly announce: () => void;
 }
 
-const leaseSeconds = 30;
 const retryMs = 1000;
 const atOnceMax = 4;
 // To find what is selected may read a whole pile, so one look serves many slices.
@@ -93,11 +93,13 @@ export function startRunner(options: RunnerOptions): { close(): Promise<void> } 
 
 /** Until its end, or until this process ends or holds it no more. */
 async function carryOut(options: RunnerOptions, claim: store.Claim, closing: AbortSignal): Promise<void> {
-  const { database, kinds } = options;
+  const { database, kinds, waker } = options;
   const operation = (await store.findOperation(database, claim.id))!;
   const run: Run = { claim, operation, kind: kinds.get(operation.kind)! };
   const buffer: Buffer = { items: [], end: false };
   try {
+    if ("perform" in run.kind)
+      return await performHeld({ database, waker, claim, operation, closing }, run.kind.perform);
     for (;;) {
       if (closing.aborted) return await store.releaseOperation(database, claim);
       const step = await takeStep(database, run, buffer);

@@ -10,6 +10,10 @@ import { approvalList } from "./approval/list.ts";
 import { approvalShow } from "./approval/show.ts";
 import { budgetCheck } from "./budget/check.ts";
 import { check } from "./check.ts";
+import { commandActs, commandClose } from "./command/acts.ts";
+import { commandList } from "./command/list.ts";
+import { commandRun } from "./command/run.ts";
+import { commandCheck, commandOutput, commandShow } from "./command/show.ts";
 import { compensationRetry, compensationSettle } from "./compensation/decide.ts";
 import { compensationList } from "./compensation/list.ts";
 import { dev } from "./dev.ts";
@@ -129,6 +133,13 @@ export const commands: readonly Command[] = [
   operationStart,
   ...operationWords,
   operationRate,
+  commandList,
+  commandShow,
+  commandRun,
+  ...commandActs,
+  commandClose,
+  commandOutput,
+  commandCheck,
   workflowList,
   workflowDescribe,
   workflowHistory,

@@ -1,6 +1,13 @@
-import type { BackfillPartitionReport, BackfillReport, RunReport, Sample } from "tuntas/batch";
+import {
+  runResult,
+  type BackfillPartitionReport,
+  type BackfillReport,
+  type RunReport,
+  type Sample,
+} from "tuntas/batch";
 import type { Command } from "../../command.ts";
 import { bold, elapsed, facts, instant, table } from "../../render.ts";
+import { resultLine } from "../../result.ts";
 import { withPlatform } from "../../session.ts";
 import { windowText } from "./list.ts";
 import { leftText, rateText } from "./report.ts";
@@ -24,6 +31,7 @@ const headOf = (run: RunReport, { policy, window, owner, runbook }: BackfillRepo
     approved: run.approvedBy ?? "",
     begun: instant(run.begunAtMs),
     ended: instant(run.endedAtMs),
+    result: resultLine(runResult(run)),
     owner,
     runbook,
   });
@@ -83,6 +91,9 @@ export const backfillShow: Command = {
         bold("Failures"),
         failed,
       ];
-      return { document: { ...run, list: partitions, failures }, text: text.join("\n") };
+      return {
+        document: { ...run, result: runResult(run) ?? null, list: partitions, failures },
+        text: text.join("\n"),
+      };
     }),
 };

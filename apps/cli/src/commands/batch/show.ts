@@ -1,6 +1,7 @@
-import { partitionStates, type PartitionReport } from "tuntas/batch";
+import { jobResult, partitionStates, type PartitionReport } from "tuntas/batch";
 import type { Command } from "../../command.ts";
 import { bold, elapsed, facts, instant, table } from "../../render.ts";
+import { resultLine } from "../../result.ts";
 import { withPlatform } from "../../session.ts";
 import { leftText } from "./report.ts";
 
@@ -43,6 +44,7 @@ export const batchShow: Command = {
         0,
         limit,
       );
+      const result = jobResult(job);
       const { total, done, running, pending, cancelled } = job.partitions;
       const head = facts({
         job: job.id,
@@ -56,12 +58,13 @@ export const batchShow: Command = {
         left: leftText(job),
         asked: `${instant(job.askedAtMs)} by ${job.actor}: ${job.reason}`,
         ended: instant(job.endedAtMs),
+        result: resultLine(result),
         manifest: job.manifest
           ? `${job.manifest.partitions} partitions, ${job.manifest.rows} rows, ${job.manifest.hash}, promoted ${instant(job.manifest.promotedAtMs)}`
           : "",
       });
       return {
-        document: { ...job, list: partitions },
+        document: { ...job, result: result ?? null, list: partitions },
         text: [head, bold("Partitions"), partitionTable(partitions)].join("\n"),
       };
     }),

@@ -2,7 +2,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { cp, mkdtemp, mkdir, readdir, rm, symlink } from "node:fs/promises";
+import { cp, mkdtemp, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,6 +26,34 @@ const npm = (cwd: string, ...args: string[]) => run("npm", args, { cwd, env: env
 const npx = (cwd: string, ...args: string[]) =>
   run("npx", ["--no-install", ...args], { cwd, env: environment(), shell: windows });
 const quietly = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+
+/** What a strict compiler that looks into declaration files too makes of an application; nothing where it is content. */
+async function compiled(cwd: string, source: string): Promise<string> {
+  await writeFile(join(cwd, "app.mts"), source);
+  const options = ["--strict", "--noEmit", "--module", "nodenext", "--target", "es2023", "--types", "node"];
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  const answer = run(process.execPath, [tsc, ...options, "app.mts"], { cwd });
+  return answer.then(
+    ({ stdout }) => stdout,
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+}
+
+const application = (statement: string) => `
+  import { app, queue, worker, type Schema } from "tuntas";
+  import { task, workflow } from "tuntas/workflow";
+  declare const message: Schema<{ id: string }, { id: string }>;
+  const deadLetter = { after: 3, owner: "a", runbook: "b", retention: "14d" } as const;
+  const orders = queue("orders", { message, deadLetter });
+  const taking = worker(orders, {
+    idempotencyKey: ({ id }) => id,
+    timeout: "20s",
+    async handle({ id }, { tx }) {
+      ${statement}
+    },
+  });
+  export default app({ orders, taking });
+  export { task, workflow };`;
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "tuntas-package-"))));
@@ -54,6 +82,10 @@ test(
     await mkdir(empty);
     await npm(empty, "install", join(folder, packed.filename), "--ignore-scripts", ...quietly);
     expect((await npx(empty, "tuntas", "version")).stdout).toMatch(/^tuntas \d+\.\d+\.\d+\n$/);
+    expect(await compiled(empty, application('await tx.query("select $1", [id]);'))).toBe("");
+    expect(await compiled(empty, application("await tx.qurey(id);"))).toMatch(
+      /^app\.mts.*'qurey'.*'query'\?\n$/,
+    );
 
     const server = spawn("npx", ["--no-install", "tuntas", "serve", "--json"], {
       cwd: empty,

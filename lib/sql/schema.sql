@@ -892,6 +892,7 @@ create table tuntas.process (
   started_at timestamp with time zone not null,
   heartbeat_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
+  locked_at timestamp with time zone,
   constraint process_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
 

@@ -26,8 +26,8 @@ const lockName = `hashtextextended('tuntas process ${data.schema} ' || $1, 0)`;
 
 /**
  * A lock that is free tells of a death only where its owner could have come back for it: after a restart of the server, or
- * a failure of the network, all locks are free at once. Who has just lost his own, or meets a server that has just started,
- * believes the leases alone for so long.
+ * a failure of the network, all locks are free at once. Who has just lost his own believes the leases alone for so long, and
+ * so does who meets a server that has just started, of those who have not had their locks from it.
  */
 const graceMs = 5000;
 
@@ -45,7 +45,8 @@ const beatText = inSchema(`with beat as (
   select (select count(*)::int from beat) as alive,
     array(select p.id::text from tuntas.process p where p.id <> $1
       and (p.expires_at < tuntas.now() or ($3 and p.lock_key is not null
-        and pg_postmaster_start_time() < pg_catalog.now() - interval '${graceMs} ms' and pg_try_advisory_xact_lock(p.lock_key)))) as dead
+        and pg_postmaster_start_time() < greatest(p.locked_at, pg_catalog.now() - interval '${graceMs} ms')
+        and pg_try_advisory_xact_lock(p.lock_key)))) as dead
       ${data.agendaColumns}`);
 
 /** What the rooms' columns are to be given, as the process last told it. */
@@ -75,7 +76,9 @@ async function takeLock(client: pg.Client, processId: string): Promise<void> {
   // A process that starts may meet a checker that tries the lock at this moment; the checker lets go at its commit.
   await client.query(`select pg_advisory_lock(${lockName})`, [processId]);
   await client.query(
-    inSchema(`update tuntas.process set lock_key = ${lockName.replace("$1", "id::text")} where id = $1`),
+    inSchema(
+      `update tuntas.process set lock_key = ${lockName.replace("$1", "id::text")}, locked_at = pg_catalog.now() where id = $1`,
+    ),
     [processId],
   );
 }

@@ -191,7 +191,18 @@ export class TuntasApp extends Construct {
         `EventBridge begins what is deployed, a queue or a workflow, got ${kind} ${name}`,
       );
     const target = { declared, deployed: deployedOf(this, declared) };
-    new DeclaredSchedule(this, schedule.name, { schedule, target, watch: this.watch });
+    const deadLetter = this.deadLetterOf(schedule);
+    new DeclaredSchedule(this, schedule.name, { schedule, target, deadLetter, watch: this.watch });
+  }
+
+  private deadLetterOf({ name, options: { deadLetter } }: ScheduleDefinition): DeclaredQueue | undefined {
+    if (!deadLetter) return undefined;
+    const deployed = this.queues.get(deadLetter.name);
+    if (deployed) return deployed;
+    throw unsupported(
+      `schedule ${name}`,
+      `EventBridge puts dead letters into a queue that is deployed, got ${deadLetter.name}; declare it in the app`,
+    );
   }
 
   private deployServices(alarms: ReadonlySet<string>): void {

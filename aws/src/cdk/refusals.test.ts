@@ -5,6 +5,7 @@ import { alarm, isTuntasError, queue, schedule, service, stream, worker, workflo
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TuntasAppProps } from "./index.ts";
+import { may, onAnything, rolesOf } from "./rights.fixture.ts";
 import { templateOf, type Template } from "./stacks.fixture.ts";
 
 const deadLetter = { after: 3, owner: "team", runbook: "runbooks/jobs.md", retention: "14d" } as const;
@@ -28,6 +29,7 @@ const nightly = (more: Partial<Parameters<typeof schedule>[1]> = {}): Parts => (
   }),
 });
 
+const late = queue("late.fifo", { ...jobs.options, contentDeduplication: true });
 const nightlyInto = (target: typeof jobs): Parts => ({ target, ...nightly({ target, overlap: "queue" }) });
 
 const old = (more: Partial<Parameters<typeof alarm>[1]> = {}): Parts => ({
@@ -122,10 +124,16 @@ const unsupported: readonly Case[] = [
   ],
   ["holidays", nightly({ holidays: { dates: [], rule: "skip" } }), {}, /knows no holidays/],
   [
-    "dead letters of its own choice",
-    nightly({ deadLetter: jobs }),
+    "dead letters of a schedule in order",
+    { late, ...nightly({ deadLetter: late }) },
     {},
-    /expected no deadLetter: .*nightly-undelivered/,
+    /dead letters into a standard queue, got late.fifo/,
+  ],
+  [
+    "dead letters of a schedule into a queue that is not deployed",
+    { late, ...nightly({ deadLetter: late }) },
+    { inDatabase: ["late"] },
+    /a queue that is deployed, got late/,
   ],
   ["half a minute", nightly({ flexible: "30s" }), {}, /flexible: expected 1 to 1440 minutes/],
   [
@@ -328,6 +336,29 @@ test("a declared alarm and a schedule in its zone, with its retries and its dead
         Properties.Target.RetryPolicy.MaximumEventAgeInSeconds === 3600,
     ),
   );
+});
+
+test("C-01: a scheduler may put into its target and into the queue of its dead letters, and do nothing else", () => {
+  const gone = queue("late", { message: z.looseObject({}), deadLetter });
+  const other = queue("other", { message: z.looseObject({}), deadLetter });
+  for (const parts of [nightly(), { gone, other, ...nightly({ deadLetter: gone }) }]) {
+    const template = templateOf(parts);
+    const [role, ...more] = rolesOf(template);
+    expect(more).toEqual([]);
+    const queues = Object.entries(template.Resources).filter(({ 1: { Type } }) => Type === "AWS::SQS::Queue");
+    const mine = "gone" in parts ? ["jobs", "late"] : ["jobs", "nightly-undelivered"];
+    expect(queues.map(([, { Properties }]) => Properties.QueueName)).toEqual(expect.arrayContaining(mine));
+    for (const [id, { Properties }] of queues) {
+      const name = Properties.QueueName as string;
+      expect(may(template, role!, "sqs:SendMessage", id), name).toBe(mine.includes(name));
+      for (const action of ["ReceiveMessage", "DeleteMessage", "PurgeQueue", "SetQueueAttributes"])
+        expect(may(template, role!, `sqs:${action}`, id), `${action} on ${name}`).toBe(false);
+    }
+    expect(onAnything(template, role!)).toEqual([]);
+  }
+  const { Resources } = templateOf({ gone, ...nightly({ deadLetter: gone }) });
+  const made = Object.values(Resources).find(({ Type }) => Type === "AWS::Scheduler::Schedule")!.Properties;
+  expect(JSON.stringify(made.Target.DeadLetterConfig)).toContain("lateQueue");
 });
 
 test("a Lambda function that is not the workflow's own is called as the document says, and nothing else may be", () => {

@@ -27,6 +27,8 @@ export interface DeclaredScheduleProps {
     readonly declared: QueueDefinition<any> | WorkflowDefinition<any>;
     readonly deployed: DeclaredQueue | DeclaredWorkflow;
   };
+  /** The declared queue that is told of work that could not be begun; without it the schedule gets one of its own. */
+  readonly deadLetter: DeclaredQueue | undefined;
   readonly watch: Watch;
 }
 
@@ -61,11 +63,11 @@ function checkFifo(what: string, { declared }: DeclaredScheduleProps["target"]):
     throw unsupported(what, `expected contentDeduplication: true of its queue ${declared.name}`);
 }
 
-/** What it does not know, and what has another form here. */
-function checkMore(what: string, { name, options }: ScheduleDefinition): void {
-  if (options.holidays) throw unsupported(what, "EventBridge knows no holidays");
-  if (options.deadLetter)
-    throw unsupported(what, `expected no deadLetter: its dead letters go to ${name}-undelivered`);
+/** What it does not know. */
+function checkMore(what: string, { holidays, deadLetter }: ScheduleDefinition["options"]): void {
+  if (holidays) throw unsupported(what, "EventBridge knows no holidays");
+  if (deadLetter?.name.endsWith(".fifo"))
+    throw unsupported(what, `EventBridge puts dead letters into a standard queue, got ${deadLetter.name}`);
 }
 
 function windowOf(what: string, { flexible }: ScheduleDefinition["options"]) {
@@ -143,13 +145,13 @@ export class DeclaredSchedule extends Construct {
     checkOverlap(what, schedule);
     checkFifo(what, target);
     checkInput(what, props);
-    checkMore(what, schedule);
+    checkMore(what, options);
     const [retryPolicy, flexibleTimeWindow] = [retryPolicyOf(what, options), windowOf(what, options)];
     const hours = overdueHours(what, schedule);
-    const undelivered = this.makeUndelivered(props);
+    const undelivered = props.deadLetter?.arn ?? this.makeUndelivered(props).attrArn;
     const { arn } = target.deployed;
     const begin = target.declared.kind === "queue" ? toSendOnly(arn) : toStartOnly(arn);
-    const role = roleFor(this, "scheduler", [begin, toSendOnly(undelivered.attrArn)]);
+    const role = roleFor(this, "scheduler", [begin, toSendOnly(undelivered)]);
     new CfnSchedule(this, "Schedule", {
       name,
       description: described(options),
@@ -162,7 +164,7 @@ export class DeclaredSchedule extends Construct {
         roleArn: role.roleArn,
         input: JSON.stringify(inputOf(schedule, scheduledTime)),
         retryPolicy,
-        deadLetterConfig: { arn: undelivered.attrArn },
+        deadLetterConfig: { arn: undelivered },
         ...(options.target.name.endsWith(".fifo") && { sqsParameters: { messageGroupId: name } }),
       },
     });

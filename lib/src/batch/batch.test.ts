@@ -488,3 +488,17 @@ test("an input that the schema refuses, a staging table that is missing and a ba
   await expect(of.start("\uD800" as never)).resolves.toMatchObject({ status: "created" }); // JSON escapes it
   await expect(of.start(undefined as never)).rejects.toMatchObject({ code: "TUNTAS_BATCH_INPUT" });
 });
+
+test("what partitions hand over is committed together, and one whose statement fails undoes and says only its own", async () => {
+  const insert = `insert into ${kit.schema}.staged select $1, $2, 1 / $3::int`;
+  const handle: Handle = ({ from }, { job, number, write }) => write(insert, [job.id, number, from - 70]);
+  const of = await begin(declare(handle, { concurrency: 8 }));
+  const { jobId } = await of.start({ parts: 80 });
+  const job = await kit.platform.batches.settled(jobId);
+  expect(job).toMatchObject({ state: "failed", partitions: { done: 79, failed: 1 } });
+  const [failed] = await kit.platform.batches.partitions(jobId, { state: "failed" });
+  expect(failed).toMatchObject({ key: "part-8", attempts: 2, failureMessage: "division by zero" });
+  expect(await stagedOf(jobId)).toBe(79);
+  const commits = "select count(distinct xmin::text)::int as n from tuntas.staged where job = $1";
+  expect((await ask(commits, [jobId]))[0]!.n).toBeLessThan(60);
+});

@@ -8,7 +8,8 @@ import { keepsBack } from "../engine/handler/replay.ts";
 import { makeBell, type Waker } from "../engine/wake.ts";
 import { isStorable } from "../core/text.ts";
 import { requestHash } from "../ledger/index.ts";
-import type { Sql, Tx } from "../pg/contract.ts";
+import type { Tx } from "../pg/contract.ts";
+import type { Database } from "../pg/database.ts";
 import { join } from "../pg/join.ts";
 import type { Withdraw } from "../queue/client/target.ts";
 import type { WorkerDefinition } from "../queue/declaration.ts";
@@ -76,7 +77,7 @@ export interface BatchRoom {
 }
 
 export interface BatchRoomOptions {
-  readonly database: Sql;
+  readonly database: Database;
   readonly waker: Waker;
   /** Queues as a target, which takes the messages of steps in the transaction that they belong to. */
   readonly queues: JoiningTarget;

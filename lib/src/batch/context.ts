@@ -3,21 +3,21 @@ import type { Log } from "../engine/log.ts";
 import type { Sql } from "../pg/contract.ts";
 import type { HandlerTx, Write } from "../engine/handler/contract.ts";
 import { handedOver } from "../engine/handler/control.ts";
-import type { Context } from "../queue/index.ts";
+import type { CommittingContext } from "../queue/index.ts";
 import type { JobFacts, PartitionContext } from "./contract.ts";
 
 interface Parts extends Pick<PartitionContext, "signal" | "number" | "idempotencyKey"> {
-  readonly context: Context;
+  readonly context: CommittingContext;
   readonly job: JobFacts;
 }
 
 export class WorkContext implements PartitionContext<any> {
-  readonly context: Context;
+  readonly context: CommittingContext;
   readonly job: JobFacts<any>;
   readonly number: number;
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
-  private readonly writes: Write[] = [];
+  readonly writes: Write[] = [];
 
   constructor({ context, job, number, idempotencyKey, signal }: Parts) {
     this.context = context;
@@ -55,9 +55,4 @@ export class WorkContext implements PartitionContext<any> {
   readonly write = (text: string, values: readonly unknown[] = []): void => {
     this.writes.push(handedOver(text, values));
   };
-
-  /** Runs what was handed over, after the handler has returned: a long computation holds no transaction open. */
-  async flush(): Promise<void> {
-    for (const { text, values } of this.writes) await this.tx.query(text, values as unknown[]);
-  }
 }

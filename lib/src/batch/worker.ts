@@ -1,14 +1,17 @@
 // The doing side: what the worker of a batch's queue does with each step of a job. Lease, take-over, timeout and backoff are
 // the queue's; what a step writes, and that it has ended, is one commit with the acknowledgement of its message.
+import { coalescer } from "../core/coalesce.ts";
 import { Outcome, outcomeOfThrown, rejected } from "../core/outcome.ts";
 import { isTuntasError, TuntasError } from "../core/error.ts";
 import { describeIssues } from "../core/schema.ts";
+import type { Write } from "../engine/handler/contract.ts";
 import { describeFailure, type Failure } from "../engine/failure.ts";
 import { within } from "../engine/outside/within.ts";
+import { again } from "../pg/again.ts";
 import { join } from "../pg/join.ts";
-import type { Sql } from "../pg/contract.ts";
+import type { Database } from "../pg/database.ts";
 import { worker, type WorkerDefinition } from "../queue/declaration.ts";
-import type { Context } from "../queue/index.ts";
+import type { CommittingContext, Context } from "../queue/index.ts";
 import { batchErrors, type BatchDefinition, type PromotionContext } from "./contract.ts";
 import { WorkContext } from "./context.ts";
 import { moveOn } from "./ending.ts";
@@ -25,7 +28,7 @@ import * as partitions from "./store/partitions.ts";
 import type { Begun, Claim } from "./store/partitions.ts";
 
 export interface WorkOptions {
-  readonly database: Sql;
+  readonly database: Database;
   readonly running: RunningJobs;
   readonly afterCommit: AfterCommit;
   /** Looks soon whether something is to be begun or promoted. */
@@ -66,6 +69,18 @@ const planOf = ({ name, options }: BatchDefinition, input: unknown, signal: Abor
   );
 
 export function makeWork({ database, running, afterCommit, nudge }: WorkOptions) {
+  const rowsOf = coalescer<Claim, number | null>({
+    itemsMax: 1000,
+    flushesMax: 1,
+    flush: (claims) => partitions.readRows(database, claims),
+  });
+
+  /** What was counted in the shared commit is asked for after it. */
+  const tellDone = async (claim: Claim, told: object): Promise<void> => {
+    const rows = await rowsOf.add(claim).catch(() => null);
+    batchSignals.publish("batch.partition_done", { ...told, rows: rows ?? 0 });
+  };
+
   /** A step of the job itself failed: tried again, or the job has failed. */
   async function failJob(batch: BatchDefinition, job: JobRow, context: Context, cause: unknown) {
     if (cause === isVoid || isCutOff(context)) throw cause;
@@ -147,9 +162,17 @@ export function makeWork({ database, running, afterCommit, nudge }: WorkOptions)
     return staged.rows;
   }
 
+  // Those that begin at one moment share a commit; whoever pauses or cancels their job goes through them in another order.
+  const begins = coalescer<Claim & { readonly attempt: number }, Begun | undefined>({
+    itemsMax: 100,
+    flushesMax: 2,
+    schedule: setImmediate,
+    flush: (all) => again(() => partitions.beginPartitions(database, all)),
+  });
+
   /** Begins the attempt. Where its job does not run, the partition waits for that without a message. */
   async function begin(claim: Claim, attempt: number): Promise<Begun> {
-    const begun = await partitions.beginPartition(database, claim, attempt);
+    const begun = await begins.add({ ...claim, attempt });
     if (begun) return begun;
     // Whoever begins the job waits for this transaction, and sees then that the partition has no message.
     const isRunning = await database.transaction(async (tx) => {
@@ -157,8 +180,8 @@ export function makeWork({ database, running, afterCommit, nudge }: WorkOptions)
       if (job && job.state !== "running") await partitions.letGoPartition(tx, claim);
       return job?.state === "running";
     });
-    const again = isRunning ? await partitions.beginPartition(database, claim, attempt) : undefined;
-    if (again) return again;
+    const begunNow = isRunning ? await begins.add({ ...claim, attempt }) : undefined;
+    if (begunNow) return begunNow;
     throw isVoid;
   }
 
@@ -179,32 +202,35 @@ export function makeWork({ database, running, afterCommit, nudge }: WorkOptions)
     throw givenUp(failure);
   }
 
+  /** Ends the partition with what its handler wrote: in its transaction, else in a commit shared with other partitions. */
+  async function commitPartition(own: WorkContext, end: Write): Promise<void> {
+    const { context, writes } = own;
+    if (!context.transactionOpen) {
+      for (const { text, values } of [...writes, end]) context.write(text, values);
+      await context.commitWrites();
+      return;
+    }
+    for (const { text, values } of [...writes, end]) await context.tx.query(text, values as unknown[]);
+  }
+
   async function handlePartition(batch: BatchDefinition, claim: Claim, own: WorkContext, begun: Begun) {
     const startedAt = performance.now();
     const { context } = own;
     const returned = await within(own.signal, async () => batch.options.handle(JSON.parse(begun.input), own));
     const failed = failureOf(returned);
     if (failed) throw failed;
-    await own.flush();
-    const rows = await partitions.endPartition(join(context.tx), claim, begun.staging);
-    if (rows === undefined) throw isVoid;
-    const told = {
-      batch: begun.batch,
-      jobId: claim.job,
-      partition: begun.key,
-      attempt: context.attempt,
-      rows,
-    };
+    const { batch: name, key: partition } = begun;
+    const told = { batch: name, jobId: claim.job, partition, attempt: context.attempt };
     const durationMs = performance.now() - startedAt;
-    afterCommit(context.messageId, () =>
-      batchSignals.publish("batch.partition_done", { ...told, durationMs }),
-    );
+    afterCommit(context.messageId, () => void tellDone(claim, { ...told, durationMs }));
+    const { text } = database.prepare(partitions.endOrRaise);
+    await commitPartition(own, { text, values: partitions.endValues(claim, begun.staging) });
   }
 
   async function partitionStep(
     batch: BatchDefinition,
     claim: PartitionStep,
-    context: Context,
+    context: CommittingContext,
   ): Promise<void> {
     const { attempt } = context;
     const begun = await begin(claim, attempt);
@@ -236,7 +262,7 @@ export function makeWork({ database, running, afterCommit, nudge }: WorkOptions)
     }
   }
 
-  function stepOf(batch: BatchDefinition, step: Step, context: Context): Promise<void> {
+  function stepOf(batch: BatchDefinition, step: Step, context: CommittingContext): Promise<void> {
     if (step.step === "plan") return planStep(batch, step, context);
     if (step.step === "promote") return promoteStep(batch, step, context);
     return partitionStep(batch, step, context);
@@ -252,7 +278,7 @@ export function makeWork({ database, running, afterCommit, nudge }: WorkOptions)
         concurrency,
         globalConcurrency: concurrency,
         backoff: { base: retry.base, max: retry.max },
-        handle: (step, context) => stepOf(batch, step as Step, context),
+        handle: (step, context) => stepOf(batch, step as Step, context as CommittingContext),
       }),
       place: batch.place,
     };

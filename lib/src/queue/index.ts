@@ -5,4 +5,4 @@ export { composeMessage, type Draft } from "./compose.ts";
 export { encodeReceipt } from "./receipt.ts";
 export { queueSignals } from "./signals.ts";
 export type * from "./client/index.ts";
-export type { Context } from "./worker/context.ts";
+export type { CommittingContext, Context } from "./worker/context.ts";

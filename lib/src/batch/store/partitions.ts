@@ -42,19 +42,26 @@ export interface Begun {
 }
 
 const begin = statement(
-  `update tuntas.batch_partition p set state = 'running', attempts = $4, begun_at = tuntas.now()
-   from tuntas.batch_job j join tuntas.batch b on b.name = j.batch
-   where p.job = $1 and p.number = $2 and p.run = $3 and p.ended_at is null and j.id = p.job and j.state = 'running'
-   returning j.batch, j.key as "jobKey", j.input as "jobInput", p.key, p.input, b.staging,
+  `update tuntas.batch_partition p set state = 'running', attempts = u.attempt, begun_at = tuntas.now()
+   from unnest($1::bigint[], $2::int[], $3::int[], $4::int[]) with ordinality as u(job, number, run, attempt, n), tuntas.batch_job j, tuntas.batch b
+   where p.job = u.job and p.number = u.number and p.run = u.run and p.ended_at is null and j.id = p.job and j.state = 'running' and b.name = j.batch
+   returning u.n::int, j.batch, j.key as "jobKey", j.input as "jobInput", p.key, p.input, b.staging,
      p.failure_code as "failureCode", p.failure_message as "failureMessage"`,
 );
 
-/** Marks an attempt; undefined where the message is void, or the job does not run. */
-export const beginPartition = async (
+/** Marks attempts; undefined in the place of one whose message is void, or whose job does not run. */
+export async function beginPartitions(
   sql: Runner,
-  { job, number, run }: Claim,
-  attempt: number,
-): Promise<Begun | undefined> => (await sql.run<Begun & {}>(begin, [job, number, run, attempt]))[0];
+  all: readonly (Claim & { readonly attempt: number })[],
+): Promise<(Begun | undefined)[]> {
+  const rows = await sql.run<Begun & { n: number }>(begin, [
+    all.map(({ job }) => job),
+    all.map(({ number }) => number),
+    all.map(({ run }) => run),
+    all.map(({ attempt }) => attempt),
+  ]);
+  return all.map((_, at) => rows.find(({ n }) => n === at + 1));
+}
 
 const letGo = statement(
   `update tuntas.batch_partition set state = 'pending' where job = $1 and number = $2 and run = $3 and ended_at is null`,
@@ -63,19 +70,33 @@ const letGo = statement(
 /** Its message ends; it gets a new one when its job is begun again. */
 export const letGoPartition = (tx: Runner, { job, number, run }: Claim) => tx.run(letGo, [job, number, run]);
 
-const end = statement(
-  `update tuntas.batch_partition p set state = 'done', run = run + 1, failure_code = null, failure_message = null,
+const ended = `update tuntas.batch_partition p set state = 'done', run = run + 1, failure_code = null, failure_message = null,
      staged_rows = s.counted, staged_hash = s.hashed, ended_at = tuntas.now()
    from tuntas.batch_staged($4, $1, $2) s
-   where p.job = $1 and p.number = $2 and p.run = $3 and p.state = 'running' returning p.staged_rows::float8 as rows`,
+   where p.job = $1 and p.number = $2 and p.run = $3 and p.state = 'running' returning p.staged_rows`;
+/** Ends a partition with what is staged; raises where the message is void, so that the transaction fails with it. */
+export const endOrRaise = statement(`with ended as (${ended}) select 1 / count(*) from ended`);
+
+export const endValues = ({ job, number, run }: Claim, staging: string): unknown[] => [
+  job,
+  number,
+  run,
+  staging,
+];
+
+const rows = statement(
+  `select p.staged_rows::float8 as rows from unnest($1::bigint[], $2::int[]) with ordinality as u(job, number, n)
+   left join tuntas.batch_partition p on p.job = u.job and p.number = u.number order by u.n`,
 );
 
-/** Ends a partition with what is staged; undefined where the message is void. Answers the rows. */
-export const endPartition = async (
-  tx: Runner,
-  { job, number, run }: Claim,
-  staging: string,
-): Promise<number | undefined> => (await tx.run<{ rows: number }>(end, [job, number, run, staging]))[0]?.rows;
+/** How many rows each has staged, in their order; null where it has not ended. */
+export const readRows = async (
+  sql: Runner,
+  all: readonly Pick<Claim, "job" | "number">[],
+): Promise<(number | null)[]> =>
+  (
+    await sql.run<{ rows: number | null }>(rows, [all.map(({ job }) => job), all.map(({ number }) => number)])
+  ).map((row) => row.rows);
 
 const fail = statement(
   `update tuntas.batch_partition set state = case when $5 then 'failed' else 'pending' end, run = run + $5::int,

@@ -205,20 +205,7 @@ async function settleReturned(
     return settleOutcome(deps, item, outcome, durationMs);
   }
   if (context.transaction) return settleCommit(deps, item, durationMs, () => commitOwn(context));
-  if (context.writes.length > 0) {
-    const job = {
-      claim: item.held,
-      fifo: deps.queue.fifo,
-      command: item.command,
-      writes: context.writes,
-      timeoutMs: deps.timeoutMs,
-    };
-    return settleCommit(deps, item, durationMs, async () => {
-      const ending = await deps.writer.add(job);
-      if (ending.kind === "failed") throw ending.cause;
-      return ending.kind;
-    });
-  }
+  if (context.writes.length > 0) return settleCommit(deps, item, durationMs, () => context.commitWrites());
   return settleOutcome(deps, item, done, durationMs);
 }
 

@@ -8,7 +8,8 @@ import type { QueueRecord } from "../contract.ts";
 import { textsOf } from "../attributes.ts";
 import type { Taken } from "./intake.ts";
 import type { Endings } from "./source.ts";
-import { openTransaction, type HandlerTransaction } from "./transaction.ts";
+import { openTransaction, type Ending, type HandlerTransaction } from "./transaction.ts";
+import type { Writer } from "./writes.ts";
 
 export interface Context {
   /**
@@ -38,20 +39,32 @@ export interface Context {
   readonly sentAtMs: number;
 }
 
+/** For a room whose handlers do something where what they handed over fails. */
+export interface CommittingContext extends Context {
+  /**
+   * Commits now what was handed over, with the end of the message; nothing more can be written. Rejects with what failed: then
+   * nothing was written, and the handler may say what comes of it.
+   */
+  commitWrites(): Promise<Ending>;
+}
+
 /** What a context needs of its worker. */
 export interface ContextDeps {
   readonly database: Database;
   readonly log: Log;
   readonly queue: QueueRecord;
   readonly endings: Endings;
+  readonly writer: Writer;
   readonly timeoutMs: number;
 }
 
 const noWrites: readonly Write[] = [];
 
 /** The context of one attempt, with what the worker needs of it afterwards. */
-export class AttemptContext implements Context {
+export class AttemptContext implements CommittingContext {
   transaction: HandlerTransaction | undefined;
+  /** Set once the handler has asked for it. */
+  committing: Promise<Ending> | undefined;
   private readonly deps: ContextDeps;
   private readonly item: Taken;
   private handed: Write[] | undefined;
@@ -146,6 +159,21 @@ export class AttemptContext implements Context {
     if (this.ended)
       throw handlerErrors.error("TUNTAS_TX_CLOSED", "ctx.write was used after its attempt had ended");
     (this.handed ??= []).push(handedOver(text, values));
+  }
+
+  commitWrites(): Promise<Ending> {
+    this.committing ??= this.commitHanded();
+    return this.committing;
+  }
+
+  private async commitHanded(): Promise<Ending> {
+    const { writer, queue, timeoutMs } = this.deps;
+    const { held: claim, command } = this.item;
+    const { writes } = this;
+    this.end();
+    const ending = await writer.add({ claim, fifo: queue.fifo, command, writes, timeoutMs });
+    if (ending.kind === "failed") throw ending.cause;
+    return ending.kind;
   }
 
   /** From now on nothing more of the handler's may be written. */

@@ -5,7 +5,8 @@ import type { QueueRecord } from "../contract.ts";
 import type { Remote } from "../remote/contract.ts";
 import { makeRemoteSource } from "../remote/source.ts";
 import { keepRoster } from "./roster.ts";
-import { concurrencyDefault, makeRunner, type Runner, type RunnerDeps, type Work } from "./runner.ts";
+import { concurrencyDefault } from "./pace.ts";
+import { makeRunner, type Runner, type RunnerDeps, type Work } from "./runner.ts";
 import { makeCommits, makeLocalSource, type LocalParts } from "./source.ts";
 
 export interface Workers {

@@ -39,9 +39,14 @@ it("halves what it holds ahead where nothing ends, down to one for each handler"
   expect(pace.target()).toBe(32);
 });
 
-it("holds nothing ahead where the whole queue has a cap", () => {
+it("holds nothing ahead of slow work where the whole queue has a cap", () => {
   const { clock, pace } = paceAt(4, true);
+  end(pace, 3);
+  clock.ms = 100;
+  expect(pace.target()).toBe(4);
   end(pace, 80);
-  clock.ms = 10;
+  clock.ms = 200;
+  expect(pace.target()).toBe(4 + 80);
+  for (const at of [300, 400, 500, 600, 700]) void ((clock.ms = at), pace.target());
   expect(pace.target()).toBe(4);
 });

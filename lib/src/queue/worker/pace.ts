@@ -1,6 +1,8 @@
 // How much a worker holds ahead of its handlers: enough to keep them busy for 100 ms at the present pace, so that fast
 // work never waits for a claim and slow work is not hoarded.
 
+export const concurrencyDefault = 16;
+
 export interface Pace {
   /** A handler has ended. */
   ended(): void;
@@ -20,16 +22,18 @@ export function makePace(
 ): Pace {
   let claimedAt = now();
   let ended = 0;
-  let ahead = concurrency;
+  // Where the whole queue has a cap, what one process holds others may not run.
+  const least = capped ? 0 : concurrency;
+  let ahead = least;
   return {
     ended: () => void ended++,
     target() {
-      if (capped) return concurrency;
       const sinceMs = now() - claimedAt;
       // Two claims that are asked for together have one pace.
       if (sinceMs < 1) return concurrency + ahead;
       const perMs = ended / sinceMs;
-      ahead = Math.min(aheadMax, Math.max(concurrency, Math.ceil(Math.max(perMs * busyMs, ahead / 2))));
+      const enough = Math.ceil(Math.max(perMs * busyMs, ahead / 2));
+      ahead = enough < concurrency ? least : Math.min(aheadMax, enough);
       claimedAt = now();
       ended = 0;
       return concurrency + ahead;

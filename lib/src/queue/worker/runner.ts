@@ -11,7 +11,7 @@ import { elsewhereMs, makeAdmission } from "./admission.ts";
 import { Attempt, settleOutcome, type AttemptDeps, type AttemptOwner } from "./attempt.ts";
 import { makeDeadline } from "./deadline.ts";
 import type { Taken } from "./intake.ts";
-import { makePace } from "./pace.ts";
+import { concurrencyDefault, makePace } from "./pace.ts";
 import type { Source } from "./source.ts";
 
 export interface RunnerDeps {
@@ -35,7 +35,6 @@ export interface Runner {
   lose(): void;
 }
 
-export const concurrencyDefault = 16;
 const claimMax = 500;
 // While the messages of one claim are handled the database has the next to do: one at a time drained 0.9 times as fast.
 const claimsMax = 2;

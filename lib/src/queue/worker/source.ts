@@ -12,6 +12,7 @@ import type { WorkerDefinition } from "../declaration.ts";
 import { claimCapped, claimFifoMessages } from "../store/claim/index.ts";
 import { acknowledgeAll, acknowledgement, groupRefreshes } from "../store/settle.ts";
 import { makeOffer, noOffer, type Offer, type OfferParts } from "../handover/offer.ts";
+import { concurrencyDefault } from "./pace.ts";
 import { makeSettler, type Settler } from "./settler.ts";
 import { makeWriter, type Writer } from "./writes.ts";
 
@@ -78,7 +79,7 @@ export function makeLocalSource(parts: LocalParts, worker: WorkerDefinition, que
   const { context, catalog, commits, processId } = parts;
   const claim = makeClaimer(context, queue.id);
   const bell = makeBell(context.waker, readyKey(queue.id));
-  const cap = worker.options.globalConcurrency;
+  const { globalConcurrency: cap, concurrency: inThis = concurrencyDefault } = worker.options;
   const ring = () => context.waker.wake(readyKey(queue.id));
   // A cap is counted, and groups have their order and their turns, which a claim sees to.
   const isOpen = cap === undefined && !queue.fifo && !context.database.pooled;
@@ -94,7 +95,7 @@ export function makeLocalSource(parts: LocalParts, worker: WorkerDefinition, que
       const claimed = await again(() =>
         cap === undefined
           ? claimFifoMessages(context.database, request)
-          : claimCapped(context.database, request, cap, queue.fifo),
+          : claimCapped(context.database, request, { inAll: cap, inThis, fifo: queue.fifo }),
       );
       tellClaimed(context, queue.id, claimed);
       // What ended instead had stood in front of others, which are worth another look.

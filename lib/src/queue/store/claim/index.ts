@@ -297,22 +297,34 @@ export const nextDueMs = async (sql: Pick<Sql, "run">): Promise<number | null> =
   (await sql.run<{ inMs: number | null }>(nextDue))[0]!.inMs;
 
 const lockQueue = statement(
-  `select $2 - (select count(*) from tuntas.held where queue_id = $1 and owner_id is not null)::int as free
-   from tuntas.queue where id = $1 for update`,
+  `select count(f.id)::int as held, (count(f.id) filter (where f.owner_id = $2))::int as own
+   from (select id from tuntas.queue where id = $1 for update) q
+   left join tuntas.held f on f.queue_id = q.id and f.owner_id is not null`,
 );
+
+export interface Cap {
+  /** Handlers of all workers of the queue together. */
+  readonly inAll: number;
+  /** Those of this worker. */
+  readonly inThis: number;
+}
+
+/** How many messages a worker may hold beside what is held: while nobody else holds any, more than its handlers take at once. */
+const freeOf = ({ inAll, inThis }: Cap, { held, own }: { held: number; own: number }): number =>
+  held === own && inThis <= inAll ? Infinity : inAll - held;
 
 /** Claims no more than keeps all workers of the queue together at `cap`; claimers of one capped queue take turns. */
 export async function claimCapped(
   sql: Sql,
   request: Omit<ClaimRequest, "from">,
-  cap: number,
-  fifo: boolean,
+  { fifo, ...cap }: Cap & { readonly fifo: boolean },
 ): Promise<Claimed> {
   return sql.transaction(async (tx) => {
-    await tx.run(lockQueue, [request.queueId, cap]);
+    const values = [request.queueId, request.ownerId];
+    await tx.run(lockQueue, values);
     // Counted anew in a statement of its own: the one that waited for the lock still sees what was before.
-    const free = (await tx.run<{ free: number }>(lockQueue, [request.queueId, cap]))[0]?.free ?? 0;
-    const count = Math.min(free, request.count);
+    const [found] = await tx.run<{ held: number; own: number }>(lockQueue, values);
+    const count = Math.min(freeOf(cap, found!), request.count);
     if (count <= 0) return sortOut([]);
     if (fifo) return claimFifoMessages(tx, { ...request, count });
     return claimMessages(tx, { ...request, count, from: fromTheStart });

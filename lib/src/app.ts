@@ -15,7 +15,7 @@ import type { Provider } from "./ledger/effect/provider.ts";
 import type { Reconciliation } from "./ledger/reconcile/contract.ts";
 import { serviceName } from "./measure/own.ts";
 import { findTracing, type Tracing } from "./measure/trace.ts";
-import { migrateApplication, type Migrations } from "./pg/application.ts";
+import { migrateApplication, type Migrations } from "./pg/migrate/application.ts";
 import { openPlatform, type Platform, type PlatformOptions } from "./platform.ts";
 import { queueErrors, type QueueRecord } from "./queue/contract.ts";
 import type { QueueDefinition, WorkerDefinition } from "./queue/declaration.ts";

@@ -61,7 +61,7 @@ export type { ServiceDefinition } from "./service/contract.ts";
 export { runMain, runUntilSignal } from "./engine/service.ts";
 export type { ServiceOptions } from "./engine/service.ts";
 export { toMs } from "./core/duration.ts";
-export type { Migrations } from "./pg/application.ts";
+export type { Migrations } from "./pg/migrate/application.ts";
 export type { Database } from "./pg/database.ts";
 export { toCoded as codedDatabaseError } from "./pg/faults.ts";
 export { isTransactionControl } from "./engine/handler/control.ts";

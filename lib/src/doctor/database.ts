@@ -1,7 +1,7 @@
 // What the database says of itself, and of what is in it. Read only: nothing is created, not even the schema.
 import type { Database } from "../pg/database.ts";
 import { statement } from "../pg/database.ts";
-import { readMigrations } from "../pg/migrate.ts";
+import { readMigrations } from "../pg/migrate/index.ts";
 import { ok, problem, warning, type Finding } from "./contract.ts";
 
 /** What is old enough to be worth a word. */

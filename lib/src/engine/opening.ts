@@ -2,7 +2,7 @@
 import { checkBudget } from "../pg/budget.ts";
 import { openDatabase, type Database } from "../pg/database.ts";
 import { attachEmbedded } from "../pg/embedded/index.ts";
-import { migrate } from "../pg/migrate.ts";
+import { migrate } from "../pg/migrate/index.ts";
 import type { Closing } from "./closing.ts";
 import type { Log } from "./log.ts";
 

@@ -6,7 +6,7 @@ import { app, start } from "../app.ts";
 import type { JsonObject } from "../asl/contract.ts";
 import { rejected, retry } from "../core/outcome.ts";
 import { statement } from "../pg/database.ts";
-import { readMigrations } from "../pg/migrate.ts";
+import { readMigrations } from "../pg/migrate/index.ts";
 import type { Platform } from "../platform.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
 import type { ExecutionRecord, StartResult } from "./contract.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { app, start } from "../app.ts";
-import { testDatabase, testPlatform, type TestDatabase } from "../testing/index.ts";
+import { app, start } from "../../app.ts";
+import { testDatabase, testPlatform, type TestDatabase } from "../../testing/index.ts";
 import { migrateApplication } from "./application.ts";
 
 let database: TestDatabase;

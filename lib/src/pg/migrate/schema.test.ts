@@ -1,11 +1,11 @@
 // The schema as a whole, in a file that a person can read and a reviewer can compare. `TUNTAS_GOLDEN=write` writes it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { testPlatform } from "../testing/index.ts";
-import { openDatabase, type Database } from "./database.ts";
-import { migrate, readMigrations } from "./migrate.ts";
+import { testPlatform } from "../../testing/index.ts";
+import { openDatabase, type Database } from "../database.ts";
+import { migrate, readMigrations } from "./index.ts";
 
-const golden = new URL("../../sql/schema.sql", import.meta.url);
+const golden = new URL("../../../sql/schema.sql", import.meta.url);
 
 const tables = `
   select format(E'-- %s\\ncreate table tuntas.%s (\\n%s\\n)%s;', obj_description(c.oid, 'pg_class'), c.relname, string_agg(line, E',\\n' order by position), coalesce(

@@ -1,10 +1,9 @@
 // Migrations of an application: its own tables, in a schema of its own, from plain numbered SQL files. Whichever process of it
 // starts first runs what is missing, before anything of it works; the others wait for that.
-import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { pgErrors } from "./contract.ts";
-import type { Database } from "./database.ts";
-import { toCoded } from "./faults.ts";
+import { pgErrors } from "../contract.ts";
+import type { Database } from "../database.ts";
+import { checksumOf, oneByOne } from "./lock.ts";
 
 export interface Migrations {
   /** Where the files are: `0001-cases.sql` and so on, run in this order, each once. */
@@ -26,7 +25,7 @@ async function readFiles(folder: URL): Promise<File[]> {
   return Promise.all(
     names.map(async (name) => {
       const text = await readFile(new URL(name, folder), "utf8");
-      return { name, text, checksum: createHash("sha256").update(text).digest("hex") };
+      return { name, text, checksum: checksumOf(text) };
     }),
   );
 }
@@ -51,10 +50,7 @@ export async function migrateApplication(
       `expected a schema's name in lower case, got ${JSON.stringify(schema)}`,
     );
   const files = await readFiles(folder);
-  const client = await database.dedicatedClient();
-  try {
-    await client.query("begin");
-    await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`${schema} migrate`]);
+  return oneByOne(database, `${schema} migrate`, async (client) => {
     await client.query(`create schema if not exists ${schema}`);
     await client.query(
       `create table if not exists ${schema}.migration (name text primary key, checksum text)`,
@@ -68,11 +64,6 @@ export async function migrateApplication(
         checksum,
       ]);
     }
-    await client.query("commit");
     return missing.map(({ name }) => name);
-  } catch (cause) {
-    throw toCoded(cause);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
+  });
 }

@@ -1,10 +1,8 @@
-// Migrations are plain numbered SQL files that psql could run. All that are missing run in one transaction under one
-// advisory lock, so two processes that start at once do not meet, and a migration that fails leaves nothing behind.
-import { createHash } from "node:crypto";
+// Migrations of the house: plain numbered SQL files that psql could run.
 import { readdirSync, readFileSync } from "node:fs";
-import type { Database } from "./database.ts";
-import { pgErrors } from "./contract.ts";
-import { toCoded } from "./faults.ts";
+import type { Database } from "../database.ts";
+import { pgErrors } from "../contract.ts";
+import { checksumOf, oneByOne } from "./lock.ts";
 
 export interface Migration {
   readonly number: number;
@@ -14,7 +12,7 @@ export interface Migration {
 }
 
 // The same from src/pg and from dist/pg.
-const folder = new URL("../../sql/", import.meta.url);
+const folder = new URL("../../../sql/", import.meta.url);
 
 export function readMigrations(): Migration[] {
   return readdirSync(folder)
@@ -26,7 +24,7 @@ export function readMigrations(): Migration[] {
         number: Number(name.slice(0, 4)),
         name,
         text,
-        checksum: createHash("sha256").update(text).digest("hex"),
+        checksum: checksumOf(text),
       };
     });
 }
@@ -57,31 +55,22 @@ function missing(
 }
 
 /** Brings the schema up to date; answers the names of the migrations that it ran. Safe when many processes call it at once. */
-export async function migrate(database: Database): Promise<string[]> {
-  const { schema } = database;
-  const client = await database.dedicatedClient();
-  try {
-    await client.query("begin");
-    await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`tuntas migrate ${schema}`]);
+export const migrate = (database: Database): Promise<string[]> =>
+  oneByOne(database, `tuntas migrate ${database.schema}`, async (client) => {
+    const { schema } = database;
     await client.query(`create schema if not exists ${schema}`);
     await client.query(
       `create table if not exists ${schema}.migration (number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`,
     );
     const { rows } = await client.query(`select number, checksum from ${schema}.migration`);
     const todo = missing(readMigrations(), rows);
-    for (const migration of todo) {
-      await client.query(migration.text.replaceAll(/\btuntas\b(?=\.|;)/g, schema));
+    for (const { number, name, text, checksum } of todo) {
+      await client.query(text.replaceAll(/\btuntas\b(?=\.|;)/g, schema));
       await client.query(`insert into ${schema}.migration (number, name, checksum) values ($1, $2, $3)`, [
-        migration.number,
-        migration.name,
-        migration.checksum,
+        number,
+        name,
+        checksum,
       ]);
     }
-    await client.query("commit");
-    return todo.map((migration) => migration.name);
-  } catch (cause) {
-    throw toCoded(cause);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
+    return todo.map(({ name }) => name);
+  });

@@ -4,6 +4,7 @@ import type { AlarmActs, AlarmReads } from "./alarms.ts";
 import type { ApprovalActs, ApprovalReads } from "./approvals.ts";
 import type { BatchActs, BatchReads } from "./batches.ts";
 import type { None } from "./basics.ts";
+import type { CommandActs, CommandReads } from "./commands.ts";
 import type { DeadLetterActs, DeadLetterReads } from "./dead-letters.ts";
 import type { HomeView } from "./home.ts";
 import type { OperationActs, OperationReads } from "./operations.ts";
@@ -22,6 +23,7 @@ export type * from "./alarms.ts";
 export type * from "./approvals.ts";
 export type * from "./basics.ts";
 export type * from "./batches.ts";
+export type * from "./commands.ts";
 export type * from "./dead-letters.ts";
 export type * from "./home.ts";
 export type * from "./operations.ts";
@@ -40,6 +42,7 @@ export type * from "./workflows.ts";
 export interface Reads
   extends
     OperationReads,
+    CommandReads,
     AlarmReads,
     ApprovalReads,
     BatchReads,
@@ -60,6 +63,7 @@ export interface Reads
 export interface Acts
   extends
     OperationActs,
+    CommandActs,
     AlarmActs,
     ApprovalActs,
     BatchActs,

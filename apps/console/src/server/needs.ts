@@ -11,6 +11,7 @@ export type ConsolePlatform = Pick<
   | "access"
   | "alarms"
   | "batches"
+  | "commands"
   | "context"
   | "database"
   | "log"

@@ -8,6 +8,7 @@ import { alarmActs, alarmReads } from "./rooms/alarms.ts";
 import { answerReads } from "./rooms/answers.ts";
 import { approvalActs, approvalReads } from "./rooms/approvals.ts";
 import { batchActs, batchReads } from "./rooms/batches.ts";
+import { commandActs, commandReads } from "./rooms/commands.ts";
 import { deadLetterActs, deadLetterReads } from "./rooms/dead-letters.ts";
 import { homeReads } from "./rooms/home.ts";
 import { operationActs, operationReads } from "./rooms/operations.ts";
@@ -53,6 +54,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...alarmReads(needs),
     ...approvalReads(needs),
     ...operationReads(needs),
+    ...commandReads(needs),
     ...tryReads(needs),
   };
   const acts: ActsOf<ActName> = {
@@ -66,6 +68,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...alarmActs(needs),
     ...approvalActs(needs),
     ...operationActs(needs),
+    ...commandActs(needs),
     ...workflowActs(needs),
     ...tryActs(needs),
   };

@@ -142,6 +142,11 @@ export const commandRule: Rule = async (tx, verb, { id, kind }, act) => {
       "TUNTAS_COMMAND_STATE",
       `run ${id} of ${run.command} cannot ${verb}: it ends once`,
     );
+  if (run.result !== null)
+    throw commandErrors.error(
+      "TUNTAS_COMMAND_STATE",
+      `run ${id} of ${run.command} has ended: it cannot ${verb}`,
+    );
   if (verb !== "approve") return concludeStopped(tx, run, act);
   if (act.actor !== run.approver)
     throw commandErrors.error(

@@ -5,8 +5,8 @@ import { wordsOf } from "./arguments.ts";
 const minutes = (ms: number): string =>
   ms >= 60_000 ? `${Math.round(ms / 6000) / 10} min` : `${ms / 1000} s`;
 
-const programOf = ({ name, policy: { program } }: CommandReport): string =>
-  program === null ? name : `${program.words.join(" ")} (${program.service})`;
+const programOf = ({ policy: { program } }: CommandReport): string =>
+  program === null ? "" : `${program.words.join(" ")} of ${program.service}: `;
 
 export const lineOf = (run: Pick<CommandRun, "command" | "arguments" | "dryRun">): string =>
   [run.command, ...wordsOf(run.arguments, run.dryRun)].join(" ");
@@ -38,7 +38,7 @@ export function questionsOf(run: CommandRun, report: CommandReport, rehearsal: R
       answer:
         run.digest === digest ? [digest, policy.program?.digest].filter(Boolean).join(", program ") : null,
     },
-    { question: "What command?", answer: `${programOf(report)}: ${lineOf(run)}` },
+    { question: "What command?", answer: `${programOf(report)}${lineOf(run)}` },
     { question: "What rollback or compensation?", answer: policy.rollback },
     { question: "Who approves?", answer: approverOf(run, report) },
     { question: "What proves success?", answer: policy.measure },

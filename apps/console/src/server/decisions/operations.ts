@@ -33,6 +33,10 @@ export const operations: Look = {
       (["awaiting_approval", "failed"] as const).map((state) => list({ state, limit: rowsMax })),
     );
     const nowMs = platform.workflows.nowMs();
-    return found.flat().map((operation) => decisionOf(operation, nowMs));
+    // Runs of commands are a question of their own.
+    return found
+      .flat()
+      .filter(({ kind }) => !kind.startsWith("command "))
+      .map((operation) => decisionOf(operation, nowMs));
   },
 };

@@ -9,6 +9,7 @@ import { batches } from "../decisions/batches.ts";
 import { deadLetters } from "../decisions/dead-letters.ts";
 import type { Look } from "../decisions/decision.ts";
 import { discrepancies, effects } from "../decisions/effects.ts";
+import { commands } from "../decisions/commands.ts";
 import { operations } from "../decisions/operations.ts";
 import { outbox } from "../decisions/outbox.ts";
 import { queues, undeclared } from "../decisions/queues.ts";
@@ -21,6 +22,7 @@ const looks: readonly Look[] = [
   alarms,
   approvals,
   operations,
+  commands,
   effects,
   outbox,
   deadLetters,

@@ -13,7 +13,7 @@ import { StateBadge } from "./state-badge.tsx";
 
 const columns: readonly Column<Operation>[] = [
   { key: "state", head: "State", width: "11rem", cell: ({ state }) => <StateBadge state={state} /> },
-  { key: "kind", head: "Operation", width: "9rem", cell: ({ kind }) => <strong>{kind}</strong> },
+  { key: "kind", head: "Operation", width: "17rem", cell: ({ kind }) => <strong>{kind}</strong> },
   {
     key: "progress",
     head: "Progress",
@@ -70,7 +70,10 @@ export default function Operations() {
         keyOf={({ id }) => id}
         selected={selected}
         onOpen={({ id }) => url.set({ operation: id }, "push")}
-        empty={["No operation fits.", "Replays, redrives and purges of many things appear here."]}
+        empty={[
+          "No operation fits.",
+          "Replays, redrives and purges of many things appear here, and runs of one-off commands.",
+        ]}
       />
       {selected !== undefined && (
         <OperationPanel id={selected} onClose={() => url.set({ operation: undefined })} />

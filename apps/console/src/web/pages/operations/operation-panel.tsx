@@ -11,6 +11,7 @@ import { Panel } from "../../furniture/panel.tsx";
 import type { Column } from "../../furniture/table.tsx";
 import { Progress } from "../../furniture/progress.tsx";
 import { Instant } from "../../furniture/time.tsx";
+import { CommandRun } from "./command-run.tsx";
 import { StateBadge } from "./state-badge.tsx";
 
 type Verb = "approve" | "decline" | "pause" | "resume" | "abort";
@@ -22,6 +23,11 @@ const verbs: Readonly<Partial<Record<Operation["state"], readonly Verb[]>>> = {
   paused: ["resume", "abort"],
   failed: ["resume", "abort"],
 };
+
+const commandVerbs: typeof verbs = { awaiting_approval: ["approve", "decline"], running: ["abort"] };
+
+/** A run of a one-off command, which ends once. */
+const isCommand = ({ kind }: Operation): boolean => kind.startsWith("command ");
 
 const texts: Readonly<Record<Verb, string>> = {
   approve: "It begins as soon as it is approved. Whoever asked for it cannot approve it.",
@@ -90,36 +96,42 @@ function Rate({ operation, onClose }: { operation: Operation; onClose: () => voi
 function Acts({ operation }: { readonly operation: Operation }) {
   const [verb, setVerb] = useState<Verb | "rate">();
   const may = useMay();
-  const offered = verbs[operation.state] ?? [];
+  const offered = (isCommand(operation) ? commandVerbs : verbs)[operation.state] ?? [];
   return (
-    <div className="row">
-      {offered.map((each, index) => (
-        <button
-          key={each}
-          type="button"
-          className="button"
-          data-kind={index === 0 ? "primary" : undefined}
-          disabled={!may(each === "approve" || each === "decline" ? "operation.approve" : "operation.abort")}
-          onClick={() => setVerb(each)}
-        >
-          {capital(each)}
-        </button>
-      ))}
+    <>
       {offered.length > 0 && (
-        <button
-          type="button"
-          className="button"
-          disabled={!may("operation.abort")}
-          onClick={() => setVerb("rate")}
-        >
-          Rate
-        </button>
+        <div className="row">
+          {offered.map((each, index) => (
+            <button
+              key={each}
+              type="button"
+              className="button"
+              data-kind={index === 0 ? "primary" : undefined}
+              disabled={
+                !may(each === "approve" || each === "decline" ? "operation.approve" : "operation.abort")
+              }
+              onClick={() => setVerb(each)}
+            >
+              {capital(each)}
+            </button>
+          ))}
+          {!isCommand(operation) && (
+            <button
+              type="button"
+              className="button"
+              disabled={!may("operation.abort")}
+              onClick={() => setVerb("rate")}
+            >
+              Rate
+            </button>
+          )}
+        </div>
       )}
       {verb === "rate" && <Rate operation={operation} onClose={() => setVerb(undefined)} />}
       {verb && verb !== "rate" && (
         <Say operation={operation} verb={verb} onClose={() => setVerb(undefined)} />
       )}
-    </div>
+    </>
   );
 }
 
@@ -128,15 +140,21 @@ function Facts({ operation }: { readonly operation: Operation }) {
     operation;
   return (
     <dl className="facts">
-      <dt>Progress</dt>
-      <dd>
-        <Progress of={operation.kind} done={done + refused + skipped} total={selected} />
-      </dd>
-      <dt>Outcomes</dt>
-      <dd className="number">
-        {countText(done)} done, {countText(refused)} refused, {countText(skipped)} skipped, of{" "}
-        {countText(selected)}
-      </dd>
+      {!isCommand(operation) && (
+        <>
+          <dt>Progress</dt>
+          <dd>
+            <Progress of={operation.kind} done={done + refused + skipped} total={selected} />
+          </dd>
+          <dt>Outcomes</dt>
+          <dd className="number">
+            {countText(done)} done, {countText(refused)} refused, {countText(skipped)} skipped, of{" "}
+            {countText(selected)}
+          </dd>
+          <dt>Rate</dt>
+          <dd>{perSecond === null ? "as fast as it goes" : `${perSecond} a second`}</dd>
+        </>
+      )}
       <dt>Who and why</dt>
       <dd>
         {actor}: {reason}
@@ -147,8 +165,6 @@ function Facts({ operation }: { readonly operation: Operation }) {
       </dd>
       <dt>Decided by</dt>
       <dd>{decidedBy ?? (operation.state === "awaiting_approval" ? "nobody yet" : "nobody needed to")}</dd>
-      <dt>Rate</dt>
-      <dd>{perSecond === null ? "as fast as it goes" : `${perSecond} a second`}</dd>
       <dt>Ended</dt>
       <dd>
         <Instant ms={endedAtMs} />
@@ -205,8 +221,14 @@ export function OperationPanel({ id, onClose }: { readonly id: string; readonly 
           <Acts operation={operation} />
           {operation.failure !== null && <p className="plan">{operation.failure}</p>}
           <Facts operation={operation} />
-          <BodyText label="Selection" text={JSON.stringify(operation.selection)} />
-          <Items id={id} />
+          {isCommand(operation) ? (
+            <CommandRun id={id} />
+          ) : (
+            <>
+              <BodyText label="Selection" text={JSON.stringify(operation.selection)} />
+              <Items id={id} />
+            </>
+          )}
         </>
       )}
     </Panel>

@@ -222,7 +222,8 @@ export const endOperation = async (
 ): Promise<boolean> => (await tx.run(end, [id, fence, state, failure])).length > 0;
 
 const letGo = statement(
-  `update tuntas.operation set owner_id = null, lease_until = null, failure = coalesce($3, failure) where id = $1 and fence = $2`,
+  `update tuntas.operation set owner_id = null, lease_until = null, failure = coalesce($3, failure)
+   where id = $1 and fence = $2 and state = 'running'`,
 );
 
 /** For whoever comes next; `why` says what it waits for. */

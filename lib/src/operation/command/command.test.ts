@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { rejected } from "../../core/outcome.ts";
 import { wrongResult } from "../../core/job-result.ts";
 import { ada, given, grace, openOffice } from "./command.fixture.ts";
+import { purposes, type Purpose } from "./contract.ts";
 import { command } from "./declaration.ts";
 
 type Office = Awaited<ReturnType<typeof openOffice>>;
@@ -212,6 +213,49 @@ describe("a run ends once, with its result", () => {
     }
     expect(await booked()).toBe(0);
   });
+});
+
+test("O-15 O-16 a sample of each purpose, run twice: the second changes nothing more", async () => {
+  const { sql, schema, newRole, declare, run } = office;
+  const databaseRole = await newRole();
+  await sql(`create table ${schema}.account (id integer primary key, tenant text not null, cents integer)`);
+  await sql(
+    `insert into ${schema}.account select n, 'old', case when n > 2 then n end from generate_series(1, 5) n`,
+  );
+  await sql(`create index account_tenant on ${schema}.account (tenant)`);
+  await sql(`alter table ${schema}.account owner to ${databaseRole}`);
+  const samples: readonly (readonly [Purpose, string, first: number, second: number])[] = [
+    ["database migration", `alter table ${schema}.account add column if not exists note text`, 0, 0],
+    ["data repair", `update ${schema}.account set cents = 1 where id = 1 and cents is null`, 1, 0],
+    ["small backfill", `update ${schema}.account set cents = 0 where cents is null`, 1, 0],
+    ["export or import", `select * from ${schema}.account order by id`, 5, 5],
+    ["diagnostic", `select count(*) from ${schema}.account`, 1, 1],
+    ["tenant migration", `update ${schema}.account set tenant = 'acme' where tenant = 'old'`, 5, 0],
+    ["index rebuild", `reindex index ${schema}.account_tenant`, 0, 0],
+  ];
+  expect(samples.map(([purpose]) => purpose)).toEqual(purposes);
+  for (const [purpose, text, ...counts] of samples) {
+    const of = await declare({
+      purpose,
+      databaseRole,
+      destructive: false,
+      async run(_, { tx }) {
+        const { rows, rowCount } = await tx.query(text);
+        const count = rowCount ?? 0;
+        return { recordsRead: count, recordsWritten: count, output: rows };
+      },
+      success: { measure: "its counts", check: () => [] },
+    });
+    const results = [];
+    for (const again of [false, true]) results.push((await run(of, { apply: true, again })).result!);
+    expect(
+      results.map(({ status, recordsWritten }) => [status, recordsWritten]),
+      purpose,
+    ).toEqual(counts.map((count) => ["SUCCEEDED", count]));
+  }
+  expect(await sql(`select tenant, sum(cents)::int as cents from ${schema}.account group by 1`)).toEqual([
+    { tenant: "acme", cents: 13 },
+  ]);
 });
 
 test("law 8: an untyped declaration is told everything that it leaves out", () => {

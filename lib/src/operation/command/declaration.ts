@@ -175,13 +175,18 @@ export function policyOf(options: CommandOptions<any>): Policy {
   };
 }
 
+/** What this process is a release of; a number is that of one service's revision, and another service has others. */
+function releaseOf({ TUNTAS_REVISION: release = "" }: NodeJS.ProcessEnv): string {
+  return /^\d*$/.test(release) ? "" : release;
+}
+
 /**
- * Of the declaration, of the text of its functions and of the release that this process is (`TUNTAS_REVISION`, which a deployment
- * sets): what these call is pinned by the release alone.
+ * Of the declaration, of the text of its functions and of the release that this process is (`TUNTAS_REVISION`, the version that a
+ * deployment sets): what these call is pinned by the release alone.
  */
 function digestOf(name: string, options: AnyOptions): string {
   const { run, success } = options;
-  const code = [isProgram(run) ? "" : String(run), String(success.check), process.env.TUNTAS_REVISION ?? ""];
+  const code = [isProgram(run) ? "" : String(run), String(success.check), releaseOf(process.env)];
   const text = canonicalText([name, policyOf(options), isProgram(run) ? run.environment : [], code]);
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }

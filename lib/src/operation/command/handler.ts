@@ -44,6 +44,7 @@ const outputMax = 16 << 20;
 const [failed, wrongInput, inPart, overlaps, timedOut] = [1, 2, 3, 4, 124];
 /** For the end of a run beside what its handler may take. */
 const spareMs = 5000;
+const checkMs = 60_000;
 
 const setRole = statement(`select set_config('role', $1, true)`);
 const constraints = "set constraints all immediate";
@@ -111,9 +112,9 @@ const codes: Readonly<Record<string, number>> = {
 };
 
 /** A failure as a result. Errors: the cause itself, where it says something about the moment, not about the run. */
-function failureOf(cause: unknown, { hold }: Attempt, timeout: AbortSignal): Outcome {
+export function failureOf(cause: unknown, { hold }: Attempt, timeout?: AbortSignal): Outcome {
   if (hold.signal.aborted) throw cause;
-  if (timeout.aborted)
+  if (timeout?.aborted)
     return { exitCode: timedOut, account: undefined, failure: "it took longer than its timeout" };
   if (!(cause instanceof Word) && isUnavailable(cause)) throw cause;
   const { code, message } = describeFailure(cause);
@@ -149,20 +150,27 @@ export async function callHandler(
   }
 }
 
-/** The check alone, after a program; nothing that it writes stays. */
+/** The check alone, after a program; nothing that it writes stays. One that fails has found something wrong. */
 export async function checkDomain(
   database: Database,
-  { definition, run, hold }: Attempt,
+  attempt: Attempt,
   { databaseRole }: Policy,
 ): Promise<readonly string[]> {
-  const transaction = openTransaction({ database, timeoutMs: 60_000 });
+  const { definition, run, hold } = attempt;
+  const timeout = AbortSignal.timeout(checkMs);
+  const signal = AbortSignal.any([hold.signal, timeout]);
+  const transaction = openTransaction({ database, timeoutMs: checkMs + spareMs });
   const { tx } = transaction;
   try {
     const { check } = definition.options.success;
-    const context = { tx, dryRun: run.dryRun, signal: hold.signal };
-    return await asRole(transaction, { databaseRole, dryRun: false }, async () =>
-      check(run.arguments as never, context),
+    const context = { tx, dryRun: run.dryRun, signal };
+    return await within(signal, () =>
+      asRole(transaction, { databaseRole, dryRun: false }, async () =>
+        check(run.arguments as never, context),
+      ),
     );
+  } catch (cause) {
+    return [`the check failed: ${failureOf(cause, attempt, timeout).failure}`];
   } finally {
     await transaction.rollback();
   }

@@ -74,7 +74,7 @@ export const findRun = async (sql: Runner, id: string): Promise<CommandRun | und
   (await sql.run<RunRow>(byId, [id])).map(toRun)[0];
 
 const pageText = statement(
-  `select ${runColumns} from ${runs} where ($1::text is null or r.command = $1) and (not $2 or (r.closed_at is null and not r.dry_run))
+  `select ${runColumns} from ${runs} where ($1::text is null or r.command = $1) and (not $2 or (r.closed_at is null and not r.dry_run and o.state <> 'declined'))
    order by r.operation_id desc limit $3`,
 );
 
@@ -184,13 +184,15 @@ export const findRole = async (sql: Runner, name: string): Promise<RoleFacts | u
   (await sql.run<RoleFacts & {}>(roleText, [name]))[0];
 
 const gaugeText = statement(
-  `select r.command,
+  `select c.name as command,
      count(*) filter (where o.state = 'awaiting_approval')::float8 as waiting,
      count(*) filter (where o.state not in ('awaiting_approval', 'declined'))::float8 as unclosed,
      count(*) filter (where o.state <> 'declined' and (
        o.asked_at < tuntas.now() - interval '1 day'
        or (o.state = 'running' and r.begun_at < tuntas.now() - 2 * make_interval(secs => r.timeout_ms / 1000.0))))::float8 as overdue
-   from ${runs} where r.closed_at is null and not r.dry_run group by r.command`,
+   from tuntas.operation_command c
+   left join tuntas.operation_command_run r on r.command = c.name and r.closed_at is null and not r.dry_run
+   left join tuntas.operation o on o.id = r.operation_id group by c.name`,
 );
 
 export interface RunCounts {

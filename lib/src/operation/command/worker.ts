@@ -13,7 +13,7 @@ import { readArguments, wordsOf } from "./arguments.ts";
 import { checkRole, findReleased, type Released } from "./checks.ts";
 import { commandErrors, type CommandDefinition, type CommandRun, type Policy } from "./contract.ts";
 import { isProgram, policyOf } from "./declaration.ts";
-import { callHandler, checkDomain, type Attempt, type Outcome } from "./handler.ts";
+import { callHandler, checkDomain, failureOf, type Attempt, type Outcome } from "./handler.ts";
 import { runProgram } from "./program.ts";
 import { commandSignals } from "./signals.ts";
 import { kindOf } from "./state.ts";
@@ -80,28 +80,36 @@ function tell({ run, begun }: Attempt, { conclusion: { result } }: Ending): void
 }
 
 export function makeCommandKind({ database, services, log }: CommandWorkerOptions) {
+  /** Another process may declare what was asked for, beside this one. Errors: TUNTAS_COMMAND_DIGEST. */
+  async function checkDigest({ digest }: CommandDefinition, run: CommandRun): Promise<void> {
+    if (run.digest === digest) return;
+    const latest = (await store.readCommands(database)).find(({ name }) => name === run.command);
+    if (latest?.digest === run.digest)
+      throw new Unavailable("it waits for a process that declares it as it is");
+    throw commandErrors.error(
+      "TUNTAS_COMMAND_DIGEST",
+      `asked for was ${run.digest}, and this process declares ${digest}`,
+    );
+  }
+
   /** What keeps it from running, on this machine or at all. Errors: TUNTAS_COMMAND_DIGEST, _ROLE, _ARGUMENTS. */
-  async function admit(definition: CommandDefinition, policy: Policy, { run, begun }: Attempt) {
-    if (run.digest !== definition.digest)
-      throw commandErrors.error(
-        "TUNTAS_COMMAND_DIGEST",
-        `asked for was ${run.digest}, and this process declares ${definition.digest}`,
-      );
+  async function admit(definition: CommandDefinition, policy: Policy, run: CommandRun) {
+    await checkDigest(definition, run);
     const { wrong } = readArguments(policy.arguments, run.arguments);
     if (wrong.length > 0) throw commandErrors.error("TUNTAS_COMMAND_ARGUMENTS", wrong.join("; "));
     await checkRole(database, policy);
     const released = await findReleased(services, policy);
     if (released && released.host !== hostname())
       throw new Unavailable(`it runs on ${released.host}, where its service is`);
-    return begun.attempts > attemptsMax
+    return run.attempts >= attemptsMax
       ? { exitCode: killed, failure: `none of ${attemptsMax} attempts came to an end` }
       : released;
   }
 
   /** A refusal is a result: the input is wrong, and another try cannot help. */
-  async function admitted(definition: CommandDefinition, policy: Policy, attempt: Attempt) {
+  async function admitted(definition: CommandDefinition, policy: Policy, run: CommandRun) {
     try {
-      return await admit(definition, policy, attempt);
+      return await admit(definition, policy, run);
     } catch (cause) {
       if (!isTuntasError(cause) || cause.retryable) throw cause;
       return { exitCode: wrongInput, failure: `${cause.code}: ${cause.message}` };
@@ -143,8 +151,11 @@ export function makeCommandKind({ database, services, log }: CommandWorkerOption
   }
 
   /** Undefined where it was concluded in the handler's own commit. */
-  async function work(attempt: Attempt, policy: Policy): Promise<Outcome | undefined> {
-    const found = await admitted(attempt.definition, policy, attempt);
+  async function work(
+    attempt: Attempt,
+    policy: Policy,
+    found: Awaited<ReturnType<typeof admitted>>,
+  ): Promise<Outcome | undefined> {
     if (found && "exitCode" in found) return { ...found, account: undefined };
     if (found) return launch(attempt, policy, found);
     return callHandler(database, { attempt, policy }, async (tx, outcome) => {
@@ -157,6 +168,8 @@ export function makeCommandKind({ database, services, log }: CommandWorkerOption
 
   async function perform(definition: CommandDefinition, policy: Policy, hold: Hold): Promise<void> {
     const run: CommandRun = (await store.findRun(database, hold.id))!;
+    // An attempt counts once nothing keeps it from running here.
+    const found = await admitted(definition, policy, run);
     const begun = await store.beginRun(database, hold.id);
     const attempt: Attempt = {
       definition,
@@ -165,7 +178,7 @@ export function makeCommandKind({ database, services, log }: CommandWorkerOption
       hold,
       log: log.child({ command: run.command, operationId: run.id }),
     };
-    const outcome = await work(attempt, policy);
+    const outcome = await work(attempt, policy, found).catch((cause: unknown) => failureOf(cause, attempt));
     if (outcome) await conclude(attempt, outcome);
   }
 

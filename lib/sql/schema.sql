@@ -1396,6 +1396,16 @@ create table tuntas.stream_record (
   constraint stream_record_pkey PRIMARY KEY (partition, "offset")
 );
 
+-- control: Where streams got more partitions: the offset of each from which on it has other keys.
+create table tuntas.stream_seam (
+  stream_id integer not null,
+  seam integer not null,
+  partitions integer not null,
+  offsets bigint[] not null,
+  constraint stream_seam_pkey PRIMARY KEY (stream_id, seam),
+  constraint stream_seam_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES tuntas.stream(id) ON DELETE CASCADE
+);
+
 -- control: Segments of streams: the offsets and the instant from which each has the records.
 create table tuntas.stream_segment (
   stream_id integer not null,
@@ -2076,23 +2086,28 @@ AS $function$
   $function$
 ;
 
-CREATE OR REPLACE FUNCTION tuntas.stream_append(of_stream integer, partitions integer[], keys text[], bodies text[])
+CREATE OR REPLACE FUNCTION tuntas.stream_append(of_stream integer, known integer, partitions integer[], keys text[], bodies text[])
  RETURNS TABLE(partition integer, first_offset bigint)
  LANGUAGE plpgsql
 AS $function$
 declare
   each integer;
   last integer;
+  there integer;
 begin
   -- All in one order, so that no two wait for each other.
-  perform from tuntas.stream_partition p where p.stream_id = of_stream and p.partition = any (partitions) order by p.partition for update;
-  for each in select distinct a.partition from unnest(partitions) as a(partition) where exists (
+  perform from tuntas.stream_partition p where p.stream_id = of_stream and p.partition = any (stream_append.partitions) order by p.partition for update;
+  for each in select distinct a.partition from unnest(stream_append.partitions) as a(partition) where exists (
       select from tuntas.stream_arrival b where b.stream_id = of_stream and b.partition = a.partition)
   loop
     perform tuntas.stream_sequence(of_stream, each);
   end loop;
-  select s.segment into last from tuntas.stream s where s.id = of_stream;
+  select s.segment, s.partitions into last, there from tuntas.stream s where s.id = of_stream;
   if last is null then return; end if;
+  if there <> known then
+    return query select -1, there::bigint;
+    return;
+  end if;
   return query execute format('with given as materialized (
       select g.partition, g.key, g.body, row_number() over (partition by g.partition order by g.place) - 1 as step
       from unnest($2, $3, $4) with ordinality as g(partition, key, body, place)
@@ -2105,7 +2120,7 @@ begin
       select g.partition, m.first + g.step, g.key, g.body, tuntas.now() from given g join moved m on m.partition = g.partition
     )
     select m.partition, m.first from moved m', of_stream, last)
-    using of_stream, partitions, keys, bodies;
+    using of_stream, stream_append.partitions, keys, bodies;
 end $function$
 ;
 
@@ -2182,6 +2197,50 @@ begin
     insert into tuntas.stream_record_%s_%s (partition, "offset", key, body, appended_at)
     select $2, m.first + row_number() over (order by g.id) - 1, g.key, g.body, tuntas.now() from gone g, moved m', of_stream, last)
     using of_stream, of_partition;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.stream_until(of_consumer integer, of_stream integer, of_partition integer, from_offset bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select min(u.until) from (
+    select s.offsets[of_partition + 1] as until from tuntas.stream_seam s
+    where s.stream_id = of_stream and s.offsets[of_partition + 1] > from_offset
+    union all
+    select from_offset from tuntas.stream_seam s where s.stream_id = of_stream and s.offsets[of_partition + 1] <= from_offset and exists (
+      select from tuntas.stream_checkpoint c where c.consumer_id = of_consumer and c.partition < s.partitions
+        -- Their ranges of the hash overlap.
+        and c.partition * cardinality(s.offsets) < (of_partition + 1) * s.partitions
+        and of_partition * s.partitions < (c.partition + 1) * cardinality(s.offsets)
+        and c.next_offset < s.offsets[c.partition + 1])) u
+$function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.stream_widen(of_stream integer, into_partitions integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET lock_timeout TO '5s'
+AS $function$
+declare
+  before integer;
+begin
+  select s.partitions into before from tuntas.stream s where s.id = of_stream for update;
+  if before is null or before >= into_partitions then return; end if;
+  perform from tuntas.stream_partition p where p.stream_id = of_stream order by p.partition for update;
+  while exists (select from tuntas.stream_arrival a where a.stream_id = of_stream) loop
+    perform tuntas.stream_sequence(of_stream, p) from generate_series(0, before - 1) p;
+  end loop;
+  insert into tuntas.stream_partition (stream_id, partition) select of_stream, n from generate_series(before, into_partitions - 1) n;
+  insert into tuntas.stream_seam (stream_id, seam, partitions, offsets)
+  select of_stream, (select count(*) from tuntas.stream_seam s where s.stream_id = of_stream), before, array_agg(p.next_offset order by p.partition)
+  from tuntas.stream_partition p where p.stream_id = of_stream;
+  insert into tuntas.stream_checkpoint (consumer_id, partition, stream_id, next_offset, reached, moved_at)
+  select k.id, n, of_stream, 0, 0, tuntas.now() from tuntas.stream_consumer k, generate_series(before, into_partitions - 1) n
+  where k.stream_id = of_stream;
+  update tuntas.stream s set partitions = into_partitions where s.id = of_stream;
+  perform tuntas.stream_roll(of_stream);
 end $function$
 ;
 

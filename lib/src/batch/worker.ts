@@ -7,7 +7,7 @@ import { describeIssues } from "../core/schema.ts";
 import type { Write } from "../engine/handler/contract.ts";
 import { describeFailure, type Failure } from "../engine/failure.ts";
 import { within } from "../engine/outside/within.ts";
-import { again } from "../pg/again.ts";
+import { again } from "../pg/faults.ts";
 import { join } from "../pg/join.ts";
 import type { Database } from "../pg/database.ts";
 import { worker, type WorkerDefinition } from "../queue/declaration.ts";

@@ -72,3 +72,19 @@ export function toCoded(cause: unknown): unknown {
     return pgErrors.error("TUNTAS_DATABASE_FULL", `the database has no room: ${message}`, { cause });
   return cause;
 }
+
+const triesMax = 5;
+
+/**
+ * Does it again where the database ended it for another's sake: a deadlock is nobody's fault. It must be one transaction, of
+ * which nothing is left. Raises the last failure after five.
+ */
+export async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (cause) {
+      if (tries === triesMax || !isCollision(cause)) throw cause;
+    }
+  }
+}

@@ -77,7 +77,7 @@ test("Y-07: what can never succeed is not tried again, nor is what does not fit 
   await of.append({ n: 0 }, { key: "k" });
   await running.handled(1);
   const [{ id }] = await ask(kit.platform, "select id from tuntas.stream where name = $1", [of.name]);
-  await ask(kit.platform, "select from tuntas.stream_append($1, '{0,0}', '{k,k}', $2)", [
+  await ask(kit.platform, "select from tuntas.stream_append($1, 1, '{0,0}', '{k,k}', $2)", [
     id,
     ["not json", '{"m":1}'],
   ]);

@@ -236,9 +236,9 @@ export const streamErrors = catalogue({
     remedy: "Give one of them another name.",
   },
   TUNTAS_STREAM_PARTITIONS: {
-    meaning: "A stream is declared with another number of partitions than it has.",
+    meaning: "A stream is declared with fewer partitions than it has.",
     remedy:
-      "Declare the number that it has. For more, declare a new stream and a consumer that copies this one into it, then move the producers.",
+      "Declare the number that it has, or more. For fewer, declare a new stream and a consumer that copies this one into it, then move the producers.",
   },
   TUNTAS_STREAM_NOT_STARTED: {
     meaning: "A record was appended before the application that holds the stream has started.",

@@ -15,7 +15,7 @@ function hashOf(text: string): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** The partition of a key; the same for ever, or records of one key would lose their order. */
+/** The partition of a key. Neighbours in the hash stay neighbours at another number, which is what a seam goes by. */
 export const partitionOf = (key: string, partitions: number): number =>
   Math.floor((hashOf(key) / 2 ** 32) * partitions);
 

@@ -11,6 +11,7 @@ import {
   run,
   upTo,
   type Event,
+  type Settings,
 } from "./stream.fixture.ts";
 
 let kit: TestPlatform;
@@ -114,14 +115,57 @@ test("before its application has started a stream takes nothing, and it takes on
     });
 });
 
-test("the number of partitions stays what it is; another one is refused and changes nothing", async () => {
+test("fewer partitions are refused, and change nothing", async () => {
   const of = declare({ partitions: 2 });
   await using _running = await run(kit, of);
-  const more = declare({ partitions: 3 }, of.name);
-  await expect(kit.platform.streams.declare([more], [])).rejects.toMatchObject({
-    code: "TUNTAS_STREAM_PARTITIONS",
-  });
+  await expect(kit.platform.streams.declare([declare({ partitions: 1 }, of.name)], [])).rejects.toMatchObject(
+    { code: "TUNTAS_STREAM_PARTITIONS" },
+  );
   expect(await kit.platform.streams.find(of.name)).toMatchObject({ partitions: 2 });
+});
+
+test("Y-02 Y-13: more partitions take new records at once, and each key keeps its order over the change", async () => {
+  const of = declare({ partitions: 2 });
+  const orders = upTo(24).map((n) => `order ${n}`);
+  const held = gate();
+  const insert = insertInto(kit);
+  // The oldest record of the first partition is under way for as long as the change takes.
+  const handle: Settings["handle"] = async (record, context) => {
+    if (record.partition === 0 && record.offset === 0) await held.promise;
+    await insert(record, context);
+  };
+  await using running = await run(kit, of, { handle });
+  const other = await kit.another();
+  const append = (n: number, by = kit.platform) =>
+    by.streams.append(of as never, { n }, { key: orders[n % orders.length]! });
+  for (const n of upTo(36)) await append(n, n % 2 ? other : kit.platform);
+
+  const client = await kit.platform.database.dedicatedClient();
+  await client.query("begin");
+  await of.append({ n: 36 }, { key: orders[12]!, tx: client });
+  const widening = kit.platform.streams.declare([declare({ partitions: 5 }, of.name)], []);
+  const waits = "select from pg_stat_activity where wait_event_type = 'Lock' and query like '%stream_widen%'";
+  await expect.poll(async () => (await ask(kit.platform, waits)).length).toBeGreaterThan(0);
+  await client.query("commit");
+  await widening;
+  // Who has appended before knows of two partitions; so does a transaction.
+  for (const n of upTo(84).slice(37)) await append(n, n % 2 ? other : kit.platform);
+  await client.query("begin");
+  await of.append({ n: 84 }, { key: orders[12]!, tx: client });
+  await client.query("commit");
+  await client.end();
+
+  const claimed = async () =>
+    (await kit.platform.streams.find(of.name)).consumers[0]!.partitions.map(({ owner }) => owner !== null);
+  await expect.poll(claimed).toEqual([true, true, true, true, true]);
+  held.open();
+  await running.handled(85);
+  const rows = await effects(kit, of);
+  expect(byKey(rows)).toEqual(
+    Object.fromEntries(orders.map((key, at) => [key, upTo(85).filter((n) => n % orders.length === at)])),
+  );
+  const partitions = new Set(rows.map(({ id }) => id.split("/")[1]));
+  expect([...partitions].toSorted()).toEqual(["0", "1", "2", "3", "4"]);
 });
 
 test("Y-01: a new consumer begins with the oldest record, or with what comes, as it says; a known one where it was", async () => {

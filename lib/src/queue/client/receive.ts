@@ -2,7 +2,7 @@
 // come together share one claim. A long poll returns at once when anything is there, and wakes within milliseconds.
 import { coalescer, type Coalescer } from "../../core/coalesce.ts";
 import { makeBell } from "../../engine/wake.ts";
-import { again } from "../../pg/again.ts";
+import { again } from "../../pg/faults.ts";
 import type { Tx } from "../../pg/contract.ts";
 import type { HeldMessage, QueueRecord } from "../contract.ts";
 import { queueErrors } from "../contract.ts";

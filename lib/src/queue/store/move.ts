@@ -1,6 +1,6 @@
 // Move tasks: what StartMessageMoveTask began, taken on slice by slice by whoever sweeps.
 import { inMs } from "../../engine/agenda.ts";
-import { again } from "../../pg/again.ts";
+import { again } from "../../pg/faults.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import { ms } from "../../pg/instant.ts";

@@ -2,7 +2,7 @@
 // the source that lies in this database; `queue/remote` makes one of a queue that lives elsewhere.
 import { longestSleepMs, makeBell } from "../../engine/wake.ts";
 import type { Prepared } from "../../engine/handler/transaction.ts";
-import { again } from "../../pg/again.ts";
+import { again } from "../../pg/faults.ts";
 import type { Claim, HeldMessage, QueueRecord } from "../contract.ts";
 import type { Catalog } from "../client/catalog.ts";
 import type { QueueContext } from "../client/context.ts";

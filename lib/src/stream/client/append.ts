@@ -4,6 +4,7 @@ import { coalescer, type Coalescer } from "../../core/coalesce.ts";
 import { describeIssues } from "../../core/schema.ts";
 import { isStorable } from "../../core/text.ts";
 import { keepsBack } from "../../engine/handler/replay.ts";
+import type { Queryable } from "../../pg/contract.ts";
 import type { Database } from "../../pg/database.ts";
 import { streamErrors, type Appended, type AppendOptions, type StreamDefinition } from "../contract.ts";
 import { streamSignals } from "../signals.ts";
@@ -20,6 +21,8 @@ export interface Appender {
 export interface AppenderOptions extends Telling {
   readonly database: Database;
   readonly find: (name: string) => Promise<StreamRow>;
+  /** Another number of partitions was found: `find` is to look again. */
+  readonly forget: (name: string) => void;
 }
 
 // A larger statement only makes others wait.
@@ -47,8 +50,18 @@ function checkKey(name: string, options: AppendOptions | undefined): string {
 const gone = (name: string) =>
   streamErrors.error("TUNTAS_STREAM_MISSING", `stream ${JSON.stringify(name)} was removed`);
 
-export function makeAppender({ database, find, ...telling }: AppenderOptions): Appender {
-  const shared = new Map<number, Coalescer<NewRecord, number>>();
+interface Waiting {
+  readonly key: string;
+  readonly body: string;
+}
+
+interface Placed {
+  readonly partition: number;
+  readonly offset: number;
+}
+
+export function makeAppender({ database, find, forget, ...telling }: AppenderOptions): Appender {
+  const shared = new Map<number, Coalescer<Waiting, Placed>>();
 
   function told({ id, name }: StreamRow, records: readonly NewRecord[]): void {
     for (const partition of new Set(records.map((each) => each.partition)))
@@ -56,37 +69,56 @@ export function makeAppender({ database, find, ...telling }: AppenderOptions): A
     streamSignals.publish("stream.appended", { stream: name, count: records.length });
   }
 
-  function coalescerOf(stream: StreamRow): Coalescer<NewRecord, number> {
-    const known = shared.get(stream.id);
+  /** Looks again where the stream has got more partitions. */
+  async function appendAll(name: string, waiting: readonly Waiting[]): Promise<Placed[] | undefined> {
+    const stream = await find(name);
+    const records = waiting.map((each) => ({ ...each, partition: partitionOf(each.key, stream.partitions) }));
+    const offsets = await appendRecords(database, stream, records);
+    if (offsets === "gone") return undefined;
+    if (offsets === "changed") {
+      forget(name);
+      return appendAll(name, waiting);
+    }
+    told(stream, records);
+    return records.map(({ partition }, at) => ({ partition, offset: offsets[at]! }));
+  }
+
+  function coalescerOf({ id, name }: StreamRow): Coalescer<Waiting, Placed> {
+    const known = shared.get(id);
     if (known) return known;
-    const made = coalescer<NewRecord, number>({
+    const made = coalescer<Waiting, Placed>({
       itemsMax: 1000,
       costMax: unitsMax,
       cost: ({ body }) => recordUnits + body.length,
       flushesMax: 1,
       linger: { turn: setImmediate, turnsMax: 12, emptyMax: 2, enough: 48 * recordUnits },
-      async flush(records) {
-        const offsets = await appendRecords(database, stream.id, records);
-        if (offsets.length === 0) return records.map(() => gone(stream.name));
-        told(stream, records);
-        return offsets;
-      },
+      flush: async (waiting) => (await appendAll(name, waiting)) ?? waiting.map(() => gone(name)),
     });
-    shared.set(stream.id, made);
+    shared.set(id, made);
     return made;
+  }
+
+  /** In the caller's transaction; answers the partition. Looks again once. */
+  async function arrive(tx: Queryable, name: string, waiting: Waiting): Promise<number> {
+    for (const isAgain of [false, true]) {
+      if (isAgain) forget(name);
+      const stream = await find(name);
+      const partition = partitionOf(waiting.key, stream.partitions);
+      if (await arriveIn(database, tx, { ...stream, record: { ...waiting, partition } })) return partition;
+    }
+    throw gone(name);
   }
 
   return {
     async append(definition, given, options) {
       const { name } = definition;
       const key = checkKey(name, options);
-      const body = await bodyOf(definition, given);
+      const waiting = { key, body: await bodyOf(definition, given) };
       const stream = await find(name);
-      const partition = partitionOf(key, stream.partitions);
-      const record = { partition, key, body };
-      if (keepsBack()) return { status: "suppressed", partition, offset: undefined };
-      if (!options.tx) return { status: "created", partition, offset: await coalescerOf(stream).add(record) };
-      if (!(await arriveIn(database, options.tx, stream.id, record))) throw gone(name);
+      if (keepsBack())
+        return { status: "suppressed", partition: partitionOf(key, stream.partitions), offset: undefined };
+      if (!options.tx) return { status: "created", ...(await coalescerOf(stream).add(waiting)) };
+      const partition = await arrive(options.tx, name, waiting);
       streamSignals.publish("stream.appended", { stream: name, count: 1 });
       return { status: "created", partition, offset: undefined };
     },

@@ -3,6 +3,7 @@
 import type { Agendum } from "../../engine/agenda.ts";
 import { writeAudit } from "../../engine/audit.ts";
 import type { Log } from "../../engine/log.ts";
+import { again } from "../../pg/faults.ts";
 import type { Tx } from "../../pg/contract.ts";
 import { statement, type Database } from "../../pg/database.ts";
 import { streamAgenda } from "../agenda.ts";
@@ -41,7 +42,7 @@ export interface ConsumerName {
 export type ParkedChoice = ConsumerName & { readonly ids?: readonly string[] | undefined };
 
 export interface Streams {
-  /** Keeps what an application declares. Errors: TUNTAS_STREAM_PARTITIONS. */
+  /** Keeps what an application declares; more partitions are added. Errors: TUNTAS_STREAM_PARTITIONS. */
   declare(streams: readonly StreamDefinition[], consumers: readonly ConsumerDefinition[]): Promise<void>;
   readonly append: Appender["append"];
   list(): Promise<StreamReport[]>;
@@ -137,22 +138,33 @@ export function openStreams({ database, processId, log, ...telling }: StreamRoom
     return found;
   }
 
-  const appender = makeAppender({ database, find: row, ...telling });
+  const appender = makeAppender({
+    database,
+    find: row,
+    forget: (name) => void known.delete(name),
+    ...telling,
+  });
   const upkeep = makeUpkeep({ database, log, ...telling });
 
   async function declareStream(definition: StreamDefinition): Promise<void> {
     const settings = streamSettingsOf(definition);
-    await database.transaction(async (tx) => {
+    const declared = await database.transaction(async (tx) => {
       const found = await store.declareStream(tx, settings);
-      if (found.partitions !== settings.partitions)
+      if (found.partitions > settings.partitions)
         throw streamErrors.error(
           "TUNTAS_STREAM_PARTITIONS",
           `stream ${found.name} has ${found.partitions} partitions, and is declared with ${settings.partitions}`,
         );
-      if (found.segment > 0) return;
+      if (found.segment > 0) return found;
       await store.addPartitions(tx, found);
       await store.roll(tx, found.id);
+      return { ...found, partitions: settings.partitions };
     });
+    if (declared.partitions === settings.partitions) return;
+    // It gives up where a transaction that has appended stays open.
+    await again(() => store.widen(database, declared.id, settings.partitions));
+    known.delete(settings.name);
+    for (const { id } of await store.findConsumers(database, declared.id)) tell(telling, consumerKey(id));
   }
 
   const declareConsumer = (definition: ConsumerDefinition): Promise<void> =>

@@ -89,6 +89,7 @@ const stuck = statement(
   `select distinct c.owner_id::text as "processId" from tuntas.stream_checkpoint c join tuntas.stream_consumer k on k.id = c.consumer_id
      join tuntas.stream_partition p on p.stream_id = c.stream_id and p.partition = c.partition
    where c.owner_id is not null and c.stopped_at is null and p.next_offset > c.next_offset
+     and coalesce(tuntas.stream_until(c.consumer_id, c.stream_id, c.partition, c.next_offset) > c.next_offset, true)
      and greatest(c.moved_at, c.retry_at, c.waiting_at, (select r.appended_at from tuntas.stream_peek(c.stream_id, c.partition, c.next_offset, 1) r))
        < tuntas.now() - 2 * k.timeout - interval '15 s'`,
 );

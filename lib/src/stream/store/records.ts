@@ -15,22 +15,33 @@ export interface NewRecord {
 }
 
 const append = statement(
-  `select a.partition, a.first_offset::float8 as "firstOffset" from tuntas.stream_append($1, $2::int[], $3::text[], $4::text[]) a`,
+  `select a.partition, a.first_offset::float8 as "firstOffset" from tuntas.stream_append($1, $2, $3::int[], $4::text[], $5::text[]) a`,
 );
 
-/** Appends in a commit of their own; answers the offset of each, none where the stream is gone. */
+/** Where records are appended: their partitions were worked out by so many. */
+export interface Place {
+  readonly id: number;
+  readonly partitions: number;
+}
+
+/**
+ * Appends in a commit of their own; answers the offset of each, `gone` where the stream is, and `changed` where it has more
+ * partitions by now: nothing is appended then.
+ */
 export async function appendRecords(
   sql: Runner,
-  streamId: number,
+  { id, partitions }: Place,
   records: readonly NewRecord[],
-): Promise<number[]> {
+): Promise<number[] | "gone" | "changed"> {
   const rows = await sql.run<{ partition: number; firstOffset: number }>(append, [
-    streamId,
+    id,
+    partitions,
     pgArray.int(records.map(({ partition }) => partition)),
     pgArray.text(records.map(({ key }) => key)),
     pgArray.text(records.map(({ body }) => body)),
   ]);
-  if (rows.length === 0) return [];
+  if (rows.length === 0) return "gone";
+  if (rows[0]!.partition < 0) return "changed";
   const next = new Map(rows.map(({ partition, firstOffset }) => [partition, firstOffset]));
   return records.map(({ partition }) => {
     const offset = next.get(partition)!;
@@ -39,23 +50,26 @@ export async function appendRecords(
   });
 }
 
+// Its lock is the foreign key's, taken before the number of partitions is looked at: who adds some waits for this transaction, and
+// who comes after that finds another number.
 const arrive = statement(
   `insert into tuntas.stream_arrival (stream_id, partition, key, body, appended_at)
-   select s.id, $2, $3, $4, tuntas.now() from tuntas.stream s where s.id = $1 returning id`,
+   select s.id, $3, $4, $5, tuntas.now() from (
+     select id from tuntas.stream where id = $1 and partitions = $2 for key share) s returning id`,
 );
 const tell = statement(`select pg_notify($1, $2)`);
 
-/** Appends in the caller's transaction; its offset comes after the commit. False where the stream is gone. */
+/** Appends in the caller's transaction; its offset comes after the commit. False where the stream is gone or has more partitions by now. */
 export async function arriveIn(
   { prepare, schema }: Pick<Database, "prepare" | "schema">,
   tx: Queryable,
-  streamId: number,
-  { partition, key, body }: NewRecord,
+  { id, partitions, record }: Place & { readonly record: NewRecord },
 ): Promise<boolean> {
+  const { partition, key, body } = record;
   try {
-    const { rows } = await tx.query(prepare(arrive).text, [streamId, partition, key, body]);
+    const { rows } = await tx.query(prepare(arrive).text, [id, partitions, partition, key, body]);
     // Heard at the commit, and not at all if the caller rolls back.
-    if (rows.length > 0) await tx.query(tell.text, [`${schema}.stream`, partitionKey(streamId, partition)]);
+    if (rows.length > 0) await tx.query(tell.text, [`${schema}.stream`, partitionKey(id, partition)]);
     return rows.length > 0;
   } catch (cause) {
     throw toCoded(cause);
@@ -71,14 +85,16 @@ export interface Range {
 }
 
 const stored = `r."offset"::float8 as "offset", r.key, r.body, ${ms("r.appended_at")} as "appendedAtMs"`;
-const read = statement(`select ${stored} from tuntas.stream_read($1, $2, $3, $4) r`);
+const read = statement(
+  `select ${stored} from tuntas.stream_read($1, $2, $3, least($4, coalesce(tuntas.stream_until($5, $1, $2, $3) - $3, $4))::int) r`,
+);
 const peek = statement(`select ${stored} from tuntas.stream_peek($1, $2, $3, $4) r`);
 
 const valuesOf = ({ streamId, partition, offset, limit }: Range) => [streamId, partition, offset, limit];
 
-/** The records from an offset on, in their order; what has arrived gets its offsets first. */
-export const readRecords = (sql: Runner, range: Range): Promise<StoredRecord[]> =>
-  sql.run<StoredRecord & {}>(read, valuesOf(range));
+/** What a consumer may read from an offset on, in its order; what has arrived gets its offsets first. */
+export const readRecords = (sql: Runner, consumerId: number, range: Range): Promise<StoredRecord[]> =>
+  sql.run<StoredRecord & {}>(read, [...valuesOf(range), consumerId]);
 
 /** The same, and changes nothing. */
 export const peekRecords = (sql: Runner, range: Range): Promise<StoredRecord[]> =>

@@ -53,6 +53,12 @@ const insertPartitions = statement(
 export const addPartitions = (tx: Tx, { id, partitions }: StreamRow) =>
   tx.run(insertPartitions, [id, partitions]);
 
+const widenInto = statement(`select tuntas.stream_widen($1, $2)`);
+
+/** Adds partitions, once no transaction is open that has appended. */
+export const widen = (sql: Runner, streamId: number, partitions: number) =>
+  sql.run(widenInto, [streamId, partitions]);
+
 const rollSegment = statement(`select tuntas.stream_roll($1) as segment`);
 
 /** Begins a new segment. */
@@ -95,7 +101,7 @@ export const sequence = (tx: Tx, streamId: number) => tx.run(sequenceAll, [strea
 
 /** The oldest offset of a partition that is kept. */
 export const firstOffset = (streamId: string, partition: string) =>
-  `(select g.first_offsets[${partition} + 1] from tuntas.stream_segment g where g.stream_id = ${streamId} order by g.segment limit 1)`;
+  `(select coalesce(g.first_offsets[${partition} + 1], 0) from tuntas.stream_segment g where g.stream_id = ${streamId} order by g.segment limit 1)`;
 
 const insertCheckpoints = statement(
   `insert into tuntas.stream_checkpoint (consumer_id, partition, stream_id, next_offset, reached, moved_at)
@@ -115,6 +121,11 @@ const findConsumer = statement(
   `select k.id, k.stream_id as "streamId" from tuntas.stream_consumer k join tuntas.stream s on s.id = k.stream_id
    where s.name = $1 and k.name = $2 for update of k`,
 );
+
+const findAll = statement(`select k.id from tuntas.stream_consumer k where k.stream_id = $1 order by k.id`);
+
+export const findConsumers = (sql: Runner, streamId: number): Promise<{ id: number }[]> =>
+  sql.run<{ id: number }>(findAll, [streamId]);
 
 export interface ConsumerRow {
   readonly id: number;

@@ -122,9 +122,9 @@ export class HeldPartition {
     if (this.#isOver || this.#at.stopped) return replayed;
     const { nextOffset: offset } = this.#at;
     const { streamId, database } = this.#deps;
-    const { partition } = this.held;
+    const { consumerId, partition } = this.held;
     const limit = this.#isSuspect ? 1 : this.#size;
-    const records = await readRecords(database, { streamId, partition, offset, limit });
+    const records = await readRecords(database, consumerId, { streamId, partition, offset, limit });
     if (records.length === 0) return replayed;
     // Whatever ended meanwhile, nothing was begun.
     if (!this.#isOver) await this.#handle(records);

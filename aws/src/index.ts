@@ -1,2 +1,3 @@
 // The door of `@tuntas/aws`.
 export { sqs, type SqsOptions } from "./service.ts";
+export { stepFunctions, type StepFunctionsOptions } from "./machines.ts";

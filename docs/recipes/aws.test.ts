@@ -1,10 +1,12 @@
 // The recipes for AWS run as they stand: that for Amazon SQS with the built packages, by the AWS SDK, against the gateway on
 // another database; that for deploying as far as its template.
-import { App } from "aws-cdk-lib";
+import { App, Stack } from "aws-cdk-lib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPlatform } from "tuntas";
 import { startGateway } from "tuntas/gateway";
 import { testPlatform, type TestPlatform } from "tuntas/testing";
+import { TuntasApp } from "@tuntas/aws/cdk";
+import { openCloud } from "../../aws/src/cdk/cloud.fixture.ts";
 import { openKitchen, type Kitchen } from "./kitchen.fixture.ts";
 
 const server = process.env.DATABASE_URL!;
@@ -51,6 +53,39 @@ test("docs/recipes/aws-sqs.md: refused while there is no queue; made where asked
       .toEqual({ ready: 0, inFlight: 0, delayed: 0 });
   } finally {
     await running.stop();
+  }
+}, 120_000);
+
+test("docs/recipes/aws-workflows.md: an order and its start are one commit, and the machine's task is done once by the handler", async () => {
+  const recipe = await kitchen.recipe("aws-workflows");
+  const cdk = new App({
+    analyticsReporting: false,
+    builtinCloudFormationValidation: false,
+    outdir: kitchen.folder,
+  });
+  const stack = new Stack(cdk, "Shop");
+  const workflows = { Checkout: { owner: "shop-team", runbook: "runbooks/checkout.md" } };
+  const made = new TuntasApp(stack, "App", { app: recipe.shop, workflows });
+  expect([...made.workflows.keys()]).toEqual(["Checkout"]);
+  const { template } = cdk.synth().getStackByName("Shop");
+  const { AWS_ENDPOINT_URL_SQS } = process.env;
+  delete process.env.AWS_ENDPOINT_URL_SQS;
+  await using there = await openCloud();
+  await there.deploy(template as never);
+  await kitchen.client.query(
+    "create table purchase (id text); create table charge (order_id text, key text)",
+  );
+  const running = await recipe.startOnAws();
+  try {
+    const { arn } = await recipe.placeOrder(running.platform, "ord_7");
+    const find = () => running.platform.workflows.executions.find(arn);
+    await expect.poll(async () => (await find())?.output).toBe('{"charged":"ord_7"}');
+    const { rows } = await kitchen.client.query("select order_id, key from charge");
+    expect(rows).toEqual([{ order_id: "ord_7", key: expect.stringContaining(`${arn}/Charge#`) }]);
+  } finally {
+    await running.stop();
+    process.env.AWS_ENDPOINT_URL_SQS = AWS_ENDPOINT_URL_SQS;
+    delete process.env.AWS_ENDPOINT_URL;
   }
 }, 120_000);
 

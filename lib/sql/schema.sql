@@ -1053,6 +1053,29 @@ create table tuntas.remote_depth (
   constraint remote_depth_pkey PRIMARY KEY (queue_id)
 );
 
+-- integration: Tasks taken from machines that run elsewhere: what each came to, and whether the machine took the answer.
+create table tuntas.remote_task (
+  reference text not null,
+  workflow text not null,
+  task text not null,
+  state text not null,
+  execution_arn text not null,
+  visit text not null,
+  redrives integer not null,
+  retries integer not null,
+  token bytea,
+  answer text,
+  fate text not null,
+  waits_until timestamp with time zone,
+  taken_at timestamp with time zone not null,
+  told_at timestamp with time zone,
+  expires_at timestamp with time zone not null,
+  constraint remote_task_pkey PRIMARY KEY (reference),
+  constraint remote_task_check CHECK (((answer IS NOT NULL) OR (fate = ANY (ARRAY['waiting'::text, 'closed'::text])))),
+  constraint remote_task_check1 CHECK (((told_at IS NOT NULL) = (fate = ANY (ARRAY['accepted'::text, 'closed'::text])))),
+  constraint remote_task_fate_check CHECK ((fate = ANY (ARRAY['waiting'::text, 'answered'::text, 'accepted'::text, 'closed'::text])))
+);
+
 -- domain: What is reserved for whom until when: reserved, confirmed, released, expired.
 create table tuntas.reservation (
   id uuid not null,
@@ -1596,6 +1619,10 @@ CREATE INDEX ready_group ON tuntas.ready USING btree (queue_id, group_id, turn, 
 CREATE INDEX reconciliation_run_name ON tuntas.reconciliation_run USING btree (name, id);
 
 CREATE INDEX rejection_queue ON tuntas.rejection USING btree (queue_id, rejected_at);
+
+CREATE INDEX remote_task_expires ON tuntas.remote_task USING btree (expires_at);
+
+CREATE INDEX remote_task_visit ON tuntas.remote_task USING btree (visit);
 
 CREATE UNIQUE INDEX reservation_active ON tuntas.reservation USING btree (kind, resource, unit) WHERE (state = ANY (ARRAY['reserved'::text, 'confirmed'::text]));
 

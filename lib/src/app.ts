@@ -7,29 +7,30 @@ import { batchErrors, type BatchDefinition } from "./batch/contract.ts";
 import type { Duration } from "./core/duration.ts";
 import { toMs } from "./core/duration.ts";
 import { beginJobs, unbindJobs } from "./serve-jobs.ts";
-import { beginWorkflows } from "./serve-workflows.ts";
+import { beginQueues, bindQueues } from "./serve-queues.ts";
+import { beginWorkflows, checkElsewhere, openMachines, taskWorkers } from "./serve-workflows.ts";
 import { describeIssues, jsonSchemaOf, type Schema } from "./core/schema.ts";
 import type { CommandDefinition } from "./operation/command/contract.ts";
 import { checkTogether } from "./operation/command/declaration.ts";
 import type { Provider } from "./ledger/effect/provider.ts";
 import type { Reconciliation } from "./ledger/reconcile/contract.ts";
 import { serviceName } from "./measure/own.ts";
-import { findTracing, type Tracing } from "./measure/trace.ts";
+import { findTracing } from "./measure/trace.ts";
 import { migrateApplication, type Migrations } from "./pg/migrate/application.ts";
 import { openPlatform, type Platform, type PlatformOptions } from "./platform.ts";
-import { queueErrors, type QueueRecord } from "./queue/contract.ts";
+import { queueErrors } from "./queue/contract.ts";
 import type { QueueDefinition, WorkerDefinition } from "./queue/declaration.ts";
 import { bindQueue } from "./queue/declaration.ts";
-import { openRemotes, type Remotes } from "./queue/remote/serve.ts";
+import type { Remotes } from "./queue/remote/serve.ts";
 import type { QueueService } from "./queue/remote/contract.ts";
-import { ensureQueue } from "./queue/ensure.ts";
-import { sendDeclared } from "./queue/send.ts";
 import { startWorkers, type Workers } from "./queue/worker/index.ts";
 import { scheduleErrors, type ScheduleDefinition } from "./schedule/contract.ts";
 import { firedOf, sampleOf } from "./schedule/declaration.ts";
 import { serviceErrors, type ServiceDefinition } from "./service/contract.ts";
 import { workflowErrors } from "./workflow/contract.ts";
 import { bindWorkflow, type WorkflowDefinition } from "./workflow/declaration.ts";
+import type { MachineService } from "./workflow/remote/contract.ts";
+import type { Elsewhere } from "./workflow/remote/serve.ts";
 import { streamErrors, type ConsumerDefinition, type StreamDefinition } from "./stream/contract.ts";
 import { bindStream } from "./stream/declaration.ts";
 import type { Consumers } from "./stream/worker/index.ts";
@@ -194,6 +195,11 @@ export interface StartOptions extends PlatformOptions {
   readonly workers?: boolean;
   /** Where the declared queues live: this database by default, Amazon SQS with `sqs()` of `@tuntas/aws`. */
   readonly queues?: QueueService;
+  /**
+   * Where the declared workflows run: this database by default, AWS Step Functions with `stepFunctions()` of `@tuntas/aws`. Their
+   * tasks then come by queues, so `queues` must say where those live.
+   */
+  readonly workflows?: MachineService;
   /** The names of the declared schedules that this application fires; all by default, `[]` where EventBridge fires them. */
   readonly schedules?: readonly string[];
   /** How long what runs may take to finish when the application stops; 25s by default, under the usual 30s kill. */
@@ -211,11 +217,13 @@ export interface RunningApp extends AsyncDisposable {
 
 /** What works in this process, and what ends what it does by the clock. */
 interface Working {
+  readonly platform: Platform;
   /** Undefined in a process that only sends. */
   readonly workers: Workers | undefined;
   readonly consumers?: Consumers;
   readonly unwatch: () => void;
   readonly remotes: Remotes | undefined;
+  readonly elsewhere: Elsewhere | undefined;
 }
 
 /** Unknown calls of the providers are asked about, and reconciliations run on their periods. */
@@ -252,76 +260,72 @@ const payloadsOf = (parts: Parts): Record<PayloadKind, [name: string, Payload][]
   batch: partsOf(parts, "batch").map(({ name, options }) => [name, payloadOf(options.input)]),
 });
 
-/** Makes the database agree with the declared queues, and finds those that live elsewhere. */
-async function beginQueues(
-  parts: Parts,
-  platform: Platform,
-  service: QueueService | undefined,
-): Promise<{ records: ReadonlyMap<QueueDefinition, QueueRecord>; remotes: Remotes | undefined }> {
-  const records = new Map<QueueDefinition, QueueRecord>();
-  for (const queue of queuesOf(parts)) records.set(queue, await ensureQueue(platform.queues.catalog, queue));
-  const remotes =
-    service && (await openRemotes(service, records, { ...platform, workers: workersOf(parts) }));
-  return { records, remotes };
-}
-
-function bindQueues(
-  parts: Parts,
-  { queues: { catalog, sender } }: Platform,
-  { tracing, remotes }: { tracing: Tracing | undefined; remotes: Remotes | undefined },
-): void {
-  for (const queue of queuesOf(parts)) {
-    const ways = { catalog, sender: remotes?.senderOf(queue) ?? sender };
-    bindQueue(queue, (of, message, options) => {
-      const send = (traced: typeof options) => sendDeclared(ways, of, message, traced);
-      return tracing ? tracing.send(of.name, options, send) : send(options);
-    });
-  }
-}
-
 /** Makes the database agree with the declared streams and consumers; from now on records can be appended. */
 async function beginStreams(parts: Parts, { streams }: Platform): Promise<void> {
   await streams.declare(streamsOf(parts), partsOf(parts, "consumer"));
   for (const stream of streamsOf(parts)) bindStream(stream, streams.append);
 }
 
-async function begin(
+/** What has been opened, and is closed where the rest fails. */
+type Opened = Pick<Working, "elsewhere"> & { remotes?: Remotes | undefined };
+
+async function beginAll(
   definition: AppDefinition,
   platform: Platform,
-  { workers: withWorkers = true, queues: service, schedules }: StartOptions,
+  { opened, options }: { opened: Opened; options: StartOptions },
 ): Promise<Working> {
   const { parts, migrations } = definition;
+  const { workers: withWorkers = true, queues: service } = options;
+  const { elsewhere } = opened;
   const { queues, context, slots, log, processId, onLost } = platform;
   if (migrations) await migrateApplication(platform.database, migrations);
   const tracing = findTracing();
-  const { records, remotes } = await beginQueues(parts, platform, service);
+  const declared = partsOf(parts, "workflow");
+  const tasks = withWorkers ? taskWorkers(declared, elsewhere, tracing) : [];
+  const working = [...workersOf(parts), ...tasks];
+  const { records, remotes } = await beginQueues(platform, service, {
+    queues: [...new Set([...queuesOf(parts), ...tasks.map(({ queue }) => queue)])],
+    workers: working,
+  });
+  opened.remotes = remotes;
+  bindQueues(queuesOf(parts), platform, { tracing, remotes });
+  const unannounce = await announce(definition, platform);
+  const workflows = await beginWorkflows(declared, platform, { tracing, elsewhere });
+  const jobPairs = await beginJobs(jobsOf(parts), platform);
+  await platform.schedules.declare(serviceName(), firedOf(partsOf(parts, "schedule"), options.schedules));
+  await beginStreams(parts, platform);
+  const commands = partsOf(parts, "command");
+  await platform.commands.declare(commands);
+  const begun = { platform: workflows.platform, remotes, elsewhere };
+  if (!withWorkers) return { ...begun, workers: undefined, unwatch: unannounce };
+  await workflows.serve();
+  const queuePairs = working.map((worker) => ({
+    worker,
+    queue: records.get(worker.queue)!,
+    remote: remotes?.of(worker.queue),
+  }));
+  const pairs = [...queuePairs, ...jobPairs].map((pair) => ({
+    ...pair,
+    worker: tracing?.worker(pair.worker) ?? pair.worker,
+  }));
+  const unwatch = await watchOver(parts, platform);
+  const workers = startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
+  const consumers = await platform.streams.serve(partsOf(parts, "consumer"));
+  const ends = [unwatch, unannounce, platform.serveCommands(commands)];
+  return { ...begun, workers, consumers, unwatch: () => ends.forEach((end) => end()) };
+}
+
+async function begin(definition: AppDefinition, platform: Platform, options: StartOptions): Promise<Working> {
+  const { parts } = definition;
+  const { queues, workflows, schedules } = options;
+  if (workflows) checkElsewhere({ queues, fired: firedOf(partsOf(parts, "schedule"), schedules) });
+  const elsewhere = await openMachines(workflows, partsOf(parts, "workflow"), platform);
+  const opened: Opened = { elsewhere };
   try {
-    bindQueues(parts, platform, { tracing, remotes });
-    const unannounce = await announce(definition, platform);
-    const serveWorkflows = await beginWorkflows(partsOf(parts, "workflow"), platform, tracing);
-    const jobPairs = await beginJobs(jobsOf(parts), platform);
-    await platform.schedules.declare(serviceName(), firedOf(partsOf(parts, "schedule"), schedules));
-    await beginStreams(parts, platform);
-    await platform.commands.declare(partsOf(parts, "command"));
-    if (!withWorkers) return { workers: undefined, unwatch: unannounce, remotes };
-    await serveWorkflows();
-    const queuePairs = workersOf(parts).map((worker) => ({
-      worker,
-      queue: records.get(worker.queue)!,
-      remote: remotes?.of(worker.queue),
-    }));
-    const pairs = [...queuePairs, ...jobPairs].map((pair) => ({
-      ...pair,
-      worker: tracing?.worker(pair.worker) ?? pair.worker,
-    }));
-    const unwatch = await watchOver(parts, platform);
-    const workers = startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
-    const consumers = await platform.streams.serve(partsOf(parts, "consumer"));
-    const unserve = platform.serveCommands(partsOf(parts, "command"));
-    const ends = [unwatch, unannounce, unserve];
-    return { workers, consumers, unwatch: () => ends.forEach((end) => end()), remotes };
+    return await beginAll(definition, platform, { opened, options });
   } catch (cause) {
-    await remotes?.close();
+    await opened.remotes?.close();
+    await elsewhere?.close();
     throw cause;
   }
 }
@@ -357,6 +361,7 @@ export async function start(definition: AppDefinition, options: StartOptions = {
     unbind(definition.parts);
     await platform.queues.sender.idle();
     await working.remotes?.close();
+    await working.elsewhere?.close();
     platform.log.info(
       { event: "service.acknowledged" },
       "what was sent is durable, what was done is acknowledged",
@@ -370,5 +375,6 @@ export async function start(definition: AppDefinition, options: StartOptions = {
     return stopping;
   }
 
-  return { platform, active: () => working.workers?.active() ?? [], stop, [Symbol.asyncDispose]: stop };
+  const { platform: seen } = working;
+  return { platform: seen, active: () => working.workers?.active() ?? [], stop, [Symbol.asyncDispose]: stop };
 }

@@ -248,7 +248,7 @@ function bindRooms({
   targets.bind({ kind: "approval" }, approvalRoom.callback);
   targets.bind(
     { kind: "task" },
-    answerTarget({ answering: workflows.activities, tokenOf: workflows.tokenOf }),
+    answerTarget({ database, answering: workflows.activities, tokenOf: workflows.tokenOf }),
   );
   return targets;
 }

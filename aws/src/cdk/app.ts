@@ -1,5 +1,6 @@
 // An application on AWS: what `app({…})` declares, each part as the resource that does the same there. Nothing is left out in
 // silence: what AWS has no match for is refused, unless `inDatabase` says that the application goes on doing it.
+import { ArnFormat, Stack } from "aws-cdk-lib";
 import type { IAlarmAction } from "aws-cdk-lib/aws-cloudwatch";
 import type { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import type { PolicyStatement } from "aws-cdk-lib/aws-iam";
@@ -205,6 +206,14 @@ export class TuntasApp extends Construct {
     );
   }
 
+  /** What `stepFunctions()` reads: a role that may start one machine may not list them. */
+  private whereMachinesAre({ works, starts }: ServiceDeployment): Record<string, string> {
+    if (![...works, ...starts].some(({ kind }) => kind === "workflow")) return {};
+    const { COLON_RESOURCE_NAME: arnFormat } = ArnFormat;
+    const whole = { service: "states", resource: "stateMachine", resourceName: "", arnFormat };
+    return { TUNTAS_STATE_MACHINES: Stack.of(this).formatArn(whole).replace(/:$/, "") };
+  }
+
   private deployServices(alarms: ReadonlySet<string>): void {
     const services = ofKind(this.parts, "service");
     const names = services.map(({ name }) => name);
@@ -223,6 +232,7 @@ export class TuntasApp extends Construct {
           network,
           root: props.root ?? process.cwd(),
           rights: rightsOf(this, entry(service.name)),
+          environment: { ...this.whereMachinesAre(entry(service.name)), ...given.environment },
           alarms,
           logRetention,
         }),

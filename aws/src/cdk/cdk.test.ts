@@ -3,13 +3,17 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Stack } from "aws-cdk-lib";
+import { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import { CfnQueue } from "aws-cdk-lib/aws-sqs";
+import { service } from "tuntas";
 import { beforeAll, expect, test } from "vitest";
-import { may, onAnything, rolesOf } from "./rights.fixture.ts";
+import { caseActivation } from "../../../examples/case-activation/src/cases.ts";
+import { actionsOf, may, onAnything, rolesOf } from "./rights.fixture.ts";
 import {
   casesProps,
   ordersProps,
   synthesise,
+  templateOf,
   withCdk,
   type Resource,
   type Template,
@@ -97,6 +101,59 @@ test("a machine may send to its own task queue, not read it, nor reach another q
   expect(may(cases, role, "sqs:ReceiveMessage", tasks)).toBe(false);
   expect(may(cases, role, "sqs:SendMessage", other)).toBe(false);
   expect(onAnything(cases, role).filter((action) => !action.startsWith("logs:"))).toEqual([]);
+});
+
+test("C-01: a service that works a workflow's tasks may receive them and answer, and nothing else; one that starts it, only that", () => {
+  const declared = (name: string) =>
+    service(name, {
+      kind: "consumer-group",
+      run: { module: "./work.js" },
+      cpu: { request: 256, limit: 512 },
+      memory: { request: 256, limit: 512 },
+      stopTimeout: "35s",
+      healthCheck: { command: ["true"], interval: "30s", timeout: "5s", retries: 3, startPeriod: "30s" },
+      rollout: { minimumHealthyPercent: 100, maximumPercent: 200, circuitBreaker: { rollback: true } },
+      scaling: { fixed: 1, because: "it is only looked at" },
+    });
+  const common = { works: [], sends: [], starts: [] };
+  const template = templateOf(
+    { caseActivation, tasks: declared("tasks"), door: declared("door") },
+    {
+      workflows: { [caseActivation.name]: { owner: "case-team", runbook: "runbooks/cases.md" } },
+      image: ContainerImage.fromRegistry("work"),
+      services: {
+        tasks: { ...common, works: [caseActivation] },
+        door: { ...common, starts: [caseActivation] },
+      },
+    },
+  );
+  const [working] = rolesOf(template, "tasksTaskTaskRole") as [string];
+  const [starting] = rolesOf(template, "doorTaskTaskRole") as [string];
+  const machine = idOf(template, "AWS::StepFunctions::StateMachine");
+  const queue = idOf(template, "AWS::SQS::Queue", "TasksQueue");
+  expect(actionsOf(template, working)).toEqual([
+    "sqs:ChangeMessageVisibility",
+    "sqs:DeleteMessage",
+    "sqs:GetQueueAttributes",
+    "sqs:GetQueueUrl",
+    "sqs:ReceiveMessage",
+    "states:SendTaskFailure",
+    "states:SendTaskHeartbeat",
+    "states:SendTaskSuccess",
+  ]);
+  expect(actionsOf(template, starting)).toEqual(["states:DescribeExecution", "states:StartExecution"]);
+  for (const role of [working, starting]) expect(onAnything(template, role)).toEqual([]);
+  expect(may(template, working, "states:SendTaskSuccess", machine)).toBe(true);
+  expect(may(template, working, "sqs:ReceiveMessage", queue)).toBe(true);
+  expect(may(template, working, "states:SendTaskSuccess", queue)).toBe(false);
+  expect(may(template, working, "sqs:ReceiveMessage", machine)).toBe(false);
+  const dead = idOf(template, "AWS::SQS::Queue", "TasksDeadLetters");
+  expect(may(template, working, "sqs:ReceiveMessage", dead)).toBe(false);
+  const environments = ofType(template, "AWS::ECS::TaskDefinition").map(
+    ({ Properties }) => Properties.ContainerDefinitions[0].Environment,
+  );
+  for (const environment of environments)
+    expect(environment).toMatchObject([{ Name: "TUNTAS_STATE_MACHINES" }]);
 });
 
 test("D-30: every log group has a retention", () => {

@@ -6,14 +6,14 @@ import {
   StartExecutionCommand,
 } from "@aws-sdk/client-sfn";
 import { DeleteMessageCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
-import { schedule, start, workflow } from "tuntas";
+import { app, schedule, start, workflow } from "tuntas";
 import { testPlatform, type TestPlatform } from "tuntas/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { caseActivation } from "../../../examples/case-activation/src/cases.ts";
 import orders, { orderWork } from "../../../examples/orders/src/orders.ts";
 import { findOrder, migrate } from "../../../examples/orders/src/store.ts";
-import { sqs } from "../index.ts";
-import { taskQueueNameOf, type TaskMessage } from "../workflow/translate.ts";
+import { sqs, stepFunctions } from "../index.ts";
+import { taskQueueNameOf, type TaskMessage } from "tuntas/workflow/remote";
 import { openCloud, type Cloud } from "./cloud.fixture.ts";
 import { casesProps, ordersProps, synthesise, templateOf } from "./stacks.fixture.ts";
 
@@ -105,7 +105,7 @@ const counting = workflow("Counting", {
       },
     },
   },
-  tasks: { Count: () => 0 },
+  tasks: { Count: (item: number) => 10 * item },
 });
 
 const responsible = { owner: "team", runbook: "runbooks/counting.md" };
@@ -124,18 +124,15 @@ const nightly = schedule("nightly", {
   ...responsible,
 });
 
-test("a schedule starts a machine in JSONata, with its input and the instant; its items' tasks are handed over each", async () => {
+test("a schedule starts a machine in JSONata, with its input and the instant; the application's handlers do its items' tasks", async () => {
   await cloud.deploy(templateOf({ counting, nightly }, { workflows: { Counting: responsible } }));
+  const places = { queues: sqs(), workflows: stepFunctions(), schedules: [] };
+  await using _running = await start(app({ counting, nightly }), { platform: kit.platform, ...places });
   await cloud.kit.advance(3_600_000);
-  for (let count = 0; count < 2; count++) {
-    const { token, task, input } = await nextTask("Counting");
-    expect(task).toBe("Count");
-    const output = JSON.stringify({ Payload: 10 * (input as { Payload: number }).Payload });
-    await cloud.machines.send(new SendTaskSuccessCommand({ taskToken: token, output }));
-  }
-  const { executions = [] } = await cloud.machines.send(
-    new ListExecutionsCommand({ stateMachineArn: machineArn("Counting") }),
-  );
+  const started = () =>
+    cloud.machines.send(new ListExecutionsCommand({ stateMachineArn: machineArn("Counting") }));
+  await expect.poll(async () => (await started()).executions).toHaveLength(1);
+  const { executions = [] } = await started();
   const [{ executionArn } = {}] = executions;
   const described = () => cloud.machines.send(new DescribeExecutionCommand({ executionArn }));
   await expect.poll(async () => (await described()).status).toBe("SUCCEEDED");

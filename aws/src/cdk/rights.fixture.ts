@@ -35,6 +35,10 @@ export const may = (template: Template, role: string, action: string, on: string
       listOf(Resource).some((each) => each === "*" || JSON.stringify(each).includes(`"${on}"`)),
   );
 
+/** All that a role may do, upon whatever. */
+export const actionsOf = (template: Template, role: string): string[] =>
+  [...new Set(statementsOf(template, role).flatMap(({ Action }) => listOf(Action).map(String)))].toSorted();
+
 /** What a role may do upon anything at all. */
 export const onAnything = (template: Template, role: string): string[] =>
   statementsOf(template, role)

@@ -1,15 +1,16 @@
 // The asking side: announce something with the change that it tells of, see what waits, put parked rows back.
 import { randomUUID } from "node:crypto";
 import { isStorable } from "../core/text.ts";
+import type { Write } from "../engine/handler/contract.ts";
 import { keepsBack } from "../engine/handler/replay.ts";
 import type { Announcement, TargetName } from "../engine/target.ts";
-import { statement } from "../pg/database.ts";
+import { statement, type Database } from "../pg/database.ts";
 import { ms } from "../pg/instant.ts";
 import type { Runner, Transaction } from "../pg/join.ts";
 import { join } from "../pg/join.ts";
 import type { Added, NewAnnouncement, OutboxStatus, ParkedRow, TargetStatus } from "./contract.ts";
 import { outboxErrors } from "./contract.ts";
-import { insertRows, notifyRelays } from "./store.ts";
+import { insertion, insertRows, notifyRelays } from "./store.ts";
 
 export { forgetPublished } from "./store.ts";
 
@@ -51,6 +52,10 @@ export async function addAll(
   const ids = keepsBack(rows.length) ? [] : await insertRows(join(tx), rows, wake);
   return rows.map(({ eventId }, index) => ({ id: ids[index] ?? "", eventId }));
 }
+
+/** The statement that announces it, for whoever hands statements over. Errors: TUNTAS_OUTBOX_INVALID. */
+export const announcing = (database: Pick<Database, "bind">, given: NewAnnouncement): Write =>
+  insertion(database, toAnnouncement(given));
 
 /** Announces it in the caller's transaction: published after the commit, and never without it. Errors: TUNTAS_OUTBOX_INVALID. */
 export async function add(tx: Transaction, given: NewAnnouncement, options?: AddOptions): Promise<Added> {

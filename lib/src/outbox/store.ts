@@ -1,8 +1,9 @@
 // The outbox's statements. A relay claims a target's rows under that target's advisory lock, taken in a statement of its
 // own: the claim then sees every earlier claim, which is what keeps a key's rows in order between relays.
 import { inBatches } from "../engine/chore.ts";
+import type { Write } from "../engine/handler/contract.ts";
 import type { Announcement, TargetName } from "../engine/target.ts";
-import { statement } from "../pg/database.ts";
+import { statement, type Database } from "../pg/database.ts";
 import { ms } from "../pg/instant.ts";
 import type { Runner } from "../pg/join.ts";
 import type { OutboxItem } from "./contract.ts";
@@ -35,6 +36,12 @@ const fieldsOf = (row: Announcement): unknown[] => [
   row.type,
   row.payload,
 ];
+
+/** What stores one announcement, and wakes the relays at the commit. */
+export function insertion(database: Pick<Database, "bind">, row: Announcement): Write {
+  const { text } = database.bind(insertOne);
+  return { text, values: [...fieldsOf(row), true] };
+}
 
 /** Stores announcements in their order, and wakes the relays at the commit if asked to; answers the rows' ids. */
 export async function insertRows(

@@ -6,6 +6,7 @@ import type { Duration } from "../core/duration.ts";
 import { toMs, toSeconds } from "../core/duration.ts";
 import { placeOfCaller } from "../core/place.ts";
 import type { InputOf, OutputOf, Schema } from "../core/schema.ts";
+import type { Write } from "../engine/handler/contract.ts";
 import type { Queryable } from "../pg/contract.ts";
 import type { PoisonPolicy, QueueSettings, Sent, Suppressed } from "./contract.ts";
 import { queueErrors } from "./contract.ts";
@@ -194,10 +195,19 @@ export interface WorkerOptions<S extends Schema> {
   readonly handle: (message: OutputOf<S>, context: Context) => unknown;
 }
 
+/** What a room above makes of the attempts of a worker of its own, by the message that the handler had. */
+export interface AttemptHooks {
+  /** What is written with the end of the message instead of what a failed attempt wrote; undefined where it is tried again. */
+  readonly instead: (message: unknown, cause: unknown) => readonly Write[] | undefined;
+  /** Its end is committed, with what was written. */
+  readonly ended: (message: unknown) => void;
+}
+
 export interface WorkerDefinition<S extends Schema = Schema> {
   readonly kind: "worker";
   readonly queue: QueueDefinition<S>;
   readonly options: WorkerOptions<S>;
+  readonly hooks?: AttemptHooks;
   /** Where it is declared, as file:line, if the stack says so. */
   readonly place: string | undefined;
 }

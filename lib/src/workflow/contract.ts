@@ -220,6 +220,26 @@ export const workflowErrors = catalogue({
     remedy:
       "Change nothing and let the work be rejected; the execution has taken another way. Where the change stands by itself (a receipt), go on without the answer.",
   },
+  TUNTAS_MACHINE_UNREACHABLE: {
+    meaning: "The service in which the application's machines run could not be reached, or not in time.",
+    remedy:
+      "See that it runs and that its endpoint and credentials are right; what was announced is told again by itself.",
+    retryable: true,
+  },
+  TUNTAS_MACHINE_REFUSED: {
+    meaning: "The service in which the application's machines run refused a request for what it asks.",
+    remedy:
+      "Mend what the message names: a right that the role lacks, a start or an answer that it does not take.",
+  },
+  TUNTAS_WORKFLOW_ELSEWHERE: {
+    meaning: "Something was asked of a workflow that runs elsewhere, which cannot be done from here.",
+    remedy: "Do it where the workflow runs, as the message says, or let the workflow run in this database.",
+  },
+  TUNTAS_TASK_UNKNOWN: {
+    meaning: "A machine elsewhere asks for a task that the application, as it runs here, does not have.",
+    remedy:
+      "Run the revision of the application that the machine was deployed with; the message comes back until somebody takes it.",
+  },
   TUNTAS_ADVANCE_LOST: {
     meaning: "Other processes advanced the same execution again and again, and this one never came through.",
     remedy: "Try again; the event was not lost if it came from the clock or from a call.",

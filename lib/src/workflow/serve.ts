@@ -49,22 +49,36 @@ async function textOf({ name, options }: WorkflowDefinition, input: unknown): Pr
 // What Step Functions takes, without the control characters.
 const namePattern = /^[^\s<>{}[\]?*"#%\\^|~`$&,;:/\p{Cc}]{1,80}$/u;
 
+/** A start as it was asked for in code. */
+export interface AskedStart {
+  readonly name: string;
+  /** As JSON text. */
+  readonly input: string;
+  readonly traceHeader: string | undefined;
+}
+
+/** What is to be started, checked. Errors: TUNTAS_WORKFLOW_INPUT. */
+export async function askedStart(
+  workflow: WorkflowDefinition,
+  input: unknown,
+  { name = randomUUID(), traceHeader }: StartOptions,
+): Promise<AskedStart> {
+  if (!namePattern.test(name))
+    throw wrong(workflow.name, `expected a name of 1 to 80 plain characters, got ${JSON.stringify(name)}`);
+  return { name, input: await textOf(workflow, input), traceHeader };
+}
+
 /** Starts an execution of a declared workflow. Errors: TUNTAS_WORKFLOW_INPUT. */
 export async function startDeclared(
   { executions }: Workflows,
   { workflow, machine }: { readonly workflow: WorkflowDefinition; readonly machine: MachineRecord },
   input: unknown,
-  { name = randomUUID(), tx, traceHeader }: StartOptions,
+  options: StartOptions,
 ): Promise<StartResult | SuppressedStart> {
-  if (!namePattern.test(name))
-    throw wrong(workflow.name, `expected a name of 1 to 80 plain characters, got ${JSON.stringify(name)}`);
-  const request = {
-    target: { machine, versionArn: null, aliasArn: null },
-    name,
-    input: await textOf(workflow, input),
-    traceHeader,
-  };
+  const target = { machine, versionArn: null, aliasArn: null };
+  const request = { target, ...(await askedStart(workflow, input, options)) };
   if (keepsBack()) return { status: "suppressed", arn: "" };
+  const { tx } = options;
   const started = await (tx ? executions.startIn(tx, request) : executions.start(request));
   if (started.status !== "conflict") return started;
   const there = await executions.find(started.arn);

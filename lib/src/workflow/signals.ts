@@ -32,6 +32,15 @@ export const workflowSignals = signals({
       durationMs: "how long the handler took",
     },
   },
+  "workflow.answered": {
+    meaning: "A machine that runs elsewhere was told what a task of it came to.",
+    fields: {
+      workflow: "the machine's name",
+      state: "the state that waits for the task",
+      arn: "the execution",
+      fate: "accepted, or closed where it did not wait (any more) for that answer",
+    },
+  },
   "workflow.taken_over": {
     meaning: "Calls of a process that died are made again by this one.",
     fields: { count: "how many" },
@@ -77,6 +86,12 @@ export const workflowMetrics = metrics({
     meaning: "Attempts at tasks by state, outcome and the error's name; a Retry makes a further one.",
     labels: ["workflow", "state", "outcome", "error"],
     from: [{ signal: "workflow.attempt" }],
+  },
+  tuntas_workflow_answers_total: {
+    kind: "counter",
+    meaning: "Answers to machines that run elsewhere, by what became of them: accepted, closed.",
+    labels: ["workflow", "state", "fate"],
+    from: [{ signal: "workflow.answered" }],
   },
   tuntas_workflow_taken_over_total: {
     kind: "counter",

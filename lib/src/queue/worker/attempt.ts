@@ -1,5 +1,6 @@
 // One attempt: call the handler, take what it came to as an outcome, write that. The steps are small on purpose; this is
 // where an effect happens once or twice.
+import type { Write } from "../../engine/handler/contract.ts";
 import type { Log } from "../../engine/log.ts";
 import type { Database } from "../../pg/database.ts";
 import { isTransient } from "../../pg/faults.ts";
@@ -20,7 +21,7 @@ import { queueSignals } from "../signals.ts";
 import type { SettlePolicy, Settlement } from "../state.ts";
 import { decide, fingerprint } from "../state.ts";
 import type { Failure } from "../store/settle.ts";
-import { AttemptContext } from "./context.ts";
+import { AttemptContext, commitShared } from "./context.ts";
 import type { Taken } from "./intake.ts";
 import type { Source } from "./source.ts";
 import type { Ending } from "./transaction.ts";
@@ -122,7 +123,8 @@ export class Attempt {
   }
 
   private threw(cause: unknown): void {
-    this.end(() => settleThrown(this.deps, this.item, this.context, this.result(outcomeOfThrown(cause))));
+    const result = this.result(outcomeOfThrown(cause));
+    this.end(() => settleThrown(this.deps, this.item, this.context, { ...result, cause }));
   }
 
   private result(outcome: Outcome): Result {
@@ -209,6 +211,11 @@ async function settleReturned(
   return settleOutcome(deps, item, done, durationMs);
 }
 
+/** What a room above writes with the end of the message, where an attempt of its worker has failed. */
+function insteadOf({ worker: { hooks } }: AttemptDeps, { input }: Taken, cause: unknown) {
+  return "value" in input ? hooks?.instead(input.value, cause) : undefined;
+}
+
 const refusals = { duplicate, busy };
 
 /** What the handler wrote both ways, in its own transaction. */
@@ -226,11 +233,13 @@ async function settleThrown(
   deps: AttemptDeps,
   item: Taken,
   context: AttemptContext,
-  { outcome, durationMs }: Result,
+  { outcome, durationMs, cause }: Result & { readonly cause: unknown },
 ): Promise<void> {
   await context.transaction?.rollback();
   // Whatever the handler (or its ORM) made of the refusal, it is no failure.
   const refusal = context.transaction?.refusal();
+  const instead = refusal ? undefined : insteadOf(deps, item, cause);
+  if (instead) return settleInstead(deps, item, durationMs, instead);
   return settleOutcome(deps, item, refusal ? refusals[refusal] : outcome, durationMs);
 }
 
@@ -240,16 +249,46 @@ async function settleCommit(
   durationMs: number,
   commit: () => Promise<Ending>,
 ): Promise<void> {
+  let instead: readonly Write[] | undefined;
   const ending = await commit().catch((cause: unknown) => {
-    if (!isTransient(cause)) return outcomeOfThrown(cause);
-    deps.log.warn({ cause, queue: deps.queue.name }, "a commit was lost; the attempt is tried again");
-    return lostCommit;
+    instead = insteadOf(deps, item, cause);
+    return outcomeOfCommit(deps, cause);
   });
+  if (instead) return settleInstead(deps, item, durationMs, instead);
+  return settleEnding(deps, item, durationMs, ending);
+}
+
+async function settleInstead(
+  deps: AttemptDeps,
+  item: Taken,
+  durationMs: number,
+  writes: readonly Write[],
+): Promise<void> {
+  const ending = await commitShared(deps, item, writes).catch((cause: unknown) =>
+    outcomeOfCommit(deps, cause),
+  );
+  return settleEnding(deps, item, durationMs, ending);
+}
+
+/** What it comes to that a commit failed. */
+function outcomeOfCommit({ log, queue }: AttemptDeps, cause: unknown): Outcome {
+  if (!isTransient(cause)) return outcomeOfThrown(cause);
+  log.warn({ cause, queue: queue.name }, "a commit was lost; the attempt is tried again");
+  return lostCommit;
+}
+
+async function settleEnding(
+  deps: AttemptDeps,
+  item: Taken,
+  durationMs: number,
+  ending: Ending | Outcome,
+): Promise<void> {
   if (ending === "lost") return announceLost(deps, item);
   if (ending !== "committed")
     return settleOutcome(deps, item, typeof ending === "string" ? refusals[ending] : ending, durationMs);
   deps.committed(item.held);
   announce(deps, item, done, durationMs);
+  if ("value" in item.input) deps.worker.hooks?.ended(item.input.value);
   if (deps.queue.fifo) deps.wake(); // the next message of its group
 }
 

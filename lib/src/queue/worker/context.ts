@@ -60,6 +60,17 @@ export interface ContextDeps {
 
 const noWrites: readonly Write[] = [];
 
+/** Statements with the end of the message, in a commit shared with others. Rejects with what failed. */
+export async function commitShared(
+  { writer, queue, timeoutMs }: Pick<ContextDeps, "writer" | "queue" | "timeoutMs">,
+  { held: claim, command }: Pick<Taken, "held" | "command">,
+  writes: readonly Write[],
+): Promise<Ending> {
+  const ending = await writer.add({ claim, fifo: queue.fifo, command, writes, timeoutMs });
+  if (ending.kind === "failed") throw ending.cause;
+  return ending.kind;
+}
+
 /** The context of one attempt, with what the worker needs of it afterwards. */
 export class AttemptContext implements CommittingContext {
   transaction: HandlerTransaction | undefined;
@@ -167,13 +178,9 @@ export class AttemptContext implements CommittingContext {
   }
 
   private async commitHanded(): Promise<Ending> {
-    const { writer, queue, timeoutMs } = this.deps;
-    const { held: claim, command } = this.item;
     const { writes } = this;
     this.end();
-    const ending = await writer.add({ claim, fifo: queue.fifo, command, writes, timeoutMs });
-    if (ending.kind === "failed") throw ending.cause;
-    return ending.kind;
+    return commitShared(this.deps, this.item, writes);
   }
 
   /** From now on nothing more of the handler's may be written. */

@@ -4,6 +4,9 @@ import type { Json } from "../../asl/contract.ts";
 import type { Announcement, Receipt, Target } from "../../engine/target.ts";
 import type { Sql } from "../../pg/contract.ts";
 import type { Answering } from "../client/answer.ts";
+import type { Answer } from "../remote/contract.ts";
+import { isElsewhere } from "../remote/store.ts";
+import { answerElsewhere } from "../remote/tell.ts";
 import { approvalErrors } from "./contract.ts";
 import { approvalSignals } from "./signals.ts";
 import { toldOf } from "./state.ts";
@@ -22,6 +25,12 @@ export function approvalCallback({ database, answering, tokenOf }: CallbackOptio
     if (!kept || kept.approval.status === "pending")
       throw approvalErrors.error("TUNTAS_APPROVAL_MISSING", `there is no ended approval ${approvalId}`);
     const told = toldOf(kept.approval, new Date(kept.approval.endedAtMs!).toISOString());
+    if (await isElsewhere(database, kept.tokenReference)) {
+      const answered = await database.transaction((tx) =>
+        answerElsewhere(tx, kept.tokenReference, told as Answer),
+      );
+      return { status: answered ? "created" : "duplicate", reference: kept.approval.executionArn };
+    }
     const token = tokenOf(kept.tokenReference);
     const answer = await ("error" in told
       ? answering.fail(token, told)

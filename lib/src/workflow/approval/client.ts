@@ -88,11 +88,11 @@ export function makeApprovals(
     if (pending.length === 0) return kept.map(({ approval }) => approval);
     const awaited = await awaitedAmong(
       sql,
-      pending.map((each) => hashOf(each.tokenReference)),
+      pending.map(({ tokenReference: reference }) => ({ hash: hashOf(reference), reference })),
     );
     return kept.map(({ approval, tokenReference }) => ({
       ...approval,
-      waiting: approval.waiting && awaited.has(hashOf(tokenReference).toString("hex")),
+      waiting: approval.waiting && awaited.has(tokenReference),
     }));
   }
 

@@ -3,6 +3,7 @@ import { writeAudit } from "../../engine/audit.ts";
 import type { Queryable } from "../../pg/contract.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { Approval, DecideAnswer, DecidedHook, Decision, Person, Standing } from "./contract.ts";
+import { isAwaitedElsewhere } from "../remote/store.ts";
 import { stopClocks } from "../store/calls.ts";
 import { approvalErrors } from "./contract.ts";
 import { endRequest } from "./ending.ts";
@@ -74,8 +75,10 @@ async function end(
   }
   await hook?.(client, { approval, status });
   // Last: the engine may have to wait for these rows until the commit.
-  if (!(await stopClocks(runner, hashOf(kept.tokenReference))))
-    throw refuse(approval, "TUNTAS_APPROVAL_LATE", "expected an execution that waits for it");
+  const { tokenReference } = kept;
+  const waits =
+    (await stopClocks(runner, hashOf(tokenReference))) || (await isAwaitedElsewhere(runner, tokenReference));
+  if (!waits) throw refuse(approval, "TUNTAS_APPROVAL_LATE", "expected an execution that waits for it");
   await endRequest(runner, kept, { status, by: by.name, reason });
 }
 

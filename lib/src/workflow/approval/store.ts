@@ -5,6 +5,7 @@ import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { Approval, Deciders, DecisionWord, ListOptions, NewApproval, Signature } from "./contract.ts";
 import { toMs } from "../../core/duration.ts";
+import { awaitedElsewhere } from "../remote/store.ts";
 
 const columns = `a.id::text, a.workflow, a.task, a.execution_arn as "executionArn", a.token_reference as "tokenReference",
   a.subject, a.requested_by as "requestedBy", a.signatures as "signaturesNeeded", a.evidence, a.holds::text[] as holds, a.guarded,
@@ -61,7 +62,8 @@ const insert = statement(
      least(tuntas.now() + make_interval(secs => $12::float8), over.at), tuntas.now() + make_interval(secs => $13::float8), over.at, $15, $16
    from (select least(tuntas.now() + make_interval(secs => $14::float8),
      (select min(d.due) from tuntas.workflow_call c join tuntas.workflow_due d on d.execution_id = c.execution_id
-        and d.key = 'timeout:' || (c.command::json->>'task') where c.token_hash = $17)) as at) over
+        and d.key = 'timeout:' || (c.command::json->>'task') where c.token_hash = $17),
+     (select waits_until from tuntas.remote_task where reference = $5)) as at) over
    on conflict (token_reference) do nothing returning id::text, ${ms("expires_at - tuntas.now()")} as "expiresInMs"`,
 );
 
@@ -161,13 +163,20 @@ export async function listApprovals(sql: Runner, options: ListOptions): Promise<
 }
 
 const awaited = statement(
-  `select encode(token_hash, 'hex') as hash from tuntas.workflow_call where token_hash = any($1::bytea[])`,
+  `select u.reference from unnest($1::bytea[], $2::text[]) as u(hash, reference)
+   where exists (select from tuntas.workflow_call c where c.token_hash = u.hash) or u.reference in (${awaitedElsewhere})`,
 );
 
-/** Those of the tokens, by their hashes, that an execution waits for. */
-export async function awaitedAmong(sql: Runner, hashes: readonly Buffer[]): Promise<ReadonlySet<string>> {
-  const rows = await sql.run<{ hash: string }>(awaited, [hashes]);
-  return new Set(rows.map(({ hash }) => hash));
+/** Those of the references that an execution waits for; the hash is that of the token where we have made it. */
+export async function awaitedAmong(
+  sql: Runner,
+  tokens: readonly { readonly hash: Buffer; readonly reference: string }[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql.run<{ reference: string }>(awaited, [
+    tokens.map(({ hash }) => hash),
+    tokens.map(({ reference }) => reference),
+  ]);
+  return new Set(rows.map(({ reference }) => reference));
 }
 
 const sign = statement(

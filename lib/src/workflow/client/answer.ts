@@ -4,8 +4,12 @@
 import type { Failure, Json } from "../../asl/contract.ts";
 import type { Target, TargetName } from "../../engine/target.ts";
 import { add } from "../../outbox/client.ts";
+import type { Sql, Tx } from "../../pg/contract.ts";
 import { join, type Transaction } from "../../pg/join.ts";
 import { type AnswerResult, workflowErrors } from "../contract.ts";
+import type { Answer } from "../remote/contract.ts";
+import { isAwaitedElsewhere, isElsewhere } from "../remote/store.ts";
+import { answerElsewhere } from "../remote/tell.ts";
 import { stopClocksOf } from "../store/calls.ts";
 
 /** What answers waiting tasks by their tokens. */
@@ -20,6 +24,12 @@ export type TaskAnswer = { readonly tokenReference: string } & (
 );
 
 const target = { kind: "task", name: "answer" };
+
+/** As it is kept: without what else the caller's object holds. */
+const keptOf = (answer: TaskAnswer): Answer =>
+  "error" in answer
+    ? { error: answer.error, ...(answer.cause !== undefined && { cause: answer.cause }) }
+    : { output: (answer.output ?? null) as Json };
 
 /**
  * What a batch names as `announce` so that a step can wait for a job of it: the step's handler starts the job under
@@ -47,7 +57,11 @@ function answerOf({ batch, job, key, state, failure }: JobEnd): TaskAnswer {
  * TUNTAS_ANSWER_LATE where the task does not wait any more (the transaction is as it was), TUNTAS_OUTBOX_INVALID.
  */
 export async function answerTask(tx: Transaction, answer: TaskAnswer): Promise<void> {
-  if (!(await stopClocksOf(join(tx), answer.tokenReference)))
+  const runner = join(tx);
+  const { tokenReference } = answer;
+  if (await isAwaitedElsewhere(runner, tokenReference))
+    return void (await answerElsewhere(runner, tokenReference, keptOf(answer)));
+  if (!(await stopClocksOf(runner, tokenReference)))
     throw workflowErrors.error(
       "TUNTAS_ANSWER_LATE",
       `expected a task that waits for an answer to ${answer.tokenReference}, but there is none`,
@@ -58,9 +72,11 @@ export async function answerTask(tx: Transaction, answer: TaskAnswer): Promise<v
 
 /** Takes such answers. A task that no longer waits has had one, or is over. */
 export function answerTarget({
+  database,
   answering,
   tokenOf,
 }: {
+  readonly database: Sql;
   readonly answering: Answering;
   readonly tokenOf: (reference: string) => string;
 }): Target {
@@ -68,7 +84,12 @@ export function answerTarget({
     async deliver({ target: { name }, payload }) {
       const told = JSON.parse(payload) as TaskAnswer | JobEnd;
       const answer = name === waitingStep.name ? answerOf(told as JobEnd) : (told as TaskAnswer);
-      const token = tokenOf(answer.tokenReference);
+      const { tokenReference } = answer;
+      if (await isElsewhere(database, tokenReference)) {
+        const tell = (tx: Tx) => answerElsewhere(tx, tokenReference, keptOf(answer));
+        return { status: (await database.transaction(tell)) ? "created" : "duplicate" };
+      }
+      const token = tokenOf(tokenReference);
       const { status } = await ("error" in answer
         ? answering.fail(token, answer)
         : answering.succeed(token, (answer.output ?? null) as Json));

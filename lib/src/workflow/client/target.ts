@@ -10,7 +10,7 @@ import { workflowErrors } from "../contract.ts";
 import type { Executions } from "./executions.ts";
 import type { Machines } from "./machines.ts";
 
-const executionNameOf = ({ type, key, eventId }: Announcement): string =>
+export const executionNameOf = ({ type, key, eventId }: Announcement): string =>
   type === startExecutionType && key !== null ? key : eventId;
 
 /**

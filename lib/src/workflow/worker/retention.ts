@@ -3,6 +3,7 @@ import { inBatches } from "../../engine/chore.ts";
 import { toMs, type Duration } from "../../core/duration.ts";
 import type { Sql } from "../../pg/contract.ts";
 import { workflowSignals } from "../signals.ts";
+import { forgetTasks } from "../remote/store.ts";
 import { removeEnded } from "../store/retention.ts";
 
 export interface Retention {
@@ -33,6 +34,7 @@ export function makeRetention(database: Pick<Sql, "run">, given: string | undefi
       if (performance.now() < dueAtMs) return;
       dueAtMs = performance.now() + periodMs;
       await inBatches(batch, removeNext);
+      await inBatches(batch, () => forgetTasks(database, batch));
     },
   };
 }

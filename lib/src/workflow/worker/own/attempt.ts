@@ -1,25 +1,21 @@
 // One attempt at an own task: call the handler, take what it came to as an event of the language, and write that together
 // with what the handler wrote. The steps are small on purpose; this is where an effect happens once or twice.
 import type { ExecutionIdentity, Happening, Json, StartTask } from "../../../asl/contract.ts";
-import { isTuntasError } from "../../../core/error.ts";
 import { Outcome } from "../../../core/outcome.ts";
-import { describeIssues, type Schema } from "../../../core/schema.ts";
-import { copyOf } from "../../../asl/index.ts";
-import { isStorable } from "../../../core/text.ts";
-import { toMs } from "../../../core/duration.ts";
 import type { Log } from "../../../engine/log.ts";
 import type { Database } from "../../../pg/database.ts";
 import type { Line } from "../../../pg/lease.ts";
 import { isConnectionLost, isTransient } from "../../../pg/faults.ts";
 import { workflowErrors } from "../../contract.ts";
 import type { TaskDefinition } from "../../declaration.ts";
-import { isInvoke } from "../../definition/functions.ts";
+import { functionOf, isInvoke } from "../../definition/functions.ts";
 import { findRecord, type Advance } from "../../store/advance.ts";
 import type { Dispatched, DispatchOptions } from "../engine/index.ts";
 import { commitOwn, type StepEnding, type StepWriter } from "./commits.ts";
 import { OwnContext, visitOf } from "./context.ts";
 import { failureOf, ofOutcome, type TaskFailure } from "./failure.ts";
-import { report, type Reported } from "./report.ts";
+import { report, type Called, type Reported } from "./report.ts";
+import { call, enveloped, inputOf, outputOf, timeoutMsOf, type Output } from "./values.ts";
 
 export interface Job {
   readonly executionId: string;
@@ -45,8 +41,6 @@ export interface AttemptDeps {
   readonly beat: (executionId: string, task: StartTask) => void;
 }
 
-/** As a Lambda function's longest. */
-const timeoutMsDefault = 15 * 60_000;
 const timerMsMax = 2 ** 31 - 1;
 const pauseMs = (tries: number): number => Math.min(50 * 2 ** tries, 5000);
 /** Redone so often for the database's sake, an attempt fails by the name that a Retry may take. */
@@ -54,66 +48,10 @@ const collisionsMax = 5;
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-const timeoutOf = ({ definition, task }: Job): number => {
-  const { timeout } = definition.options;
-  const own = timeout === undefined ? timeoutMsDefault : toMs(timeout);
-  return Math.min(own, (task.timeoutSeconds ?? Infinity) * 1000, timerMsMax);
-};
-
-/** What the handler is called with: the Payload of `lambda:invoke`, else the input itself; its own to change. */
-function inputOf({ resource, input }: StartTask): unknown {
-  if (!isInvoke(resource)) return copyOf(input);
-  const payload = (input as { Payload?: Json }).Payload ?? {};
-  if (typeof payload !== "string") return copyOf(payload);
-  try {
-    return JSON.parse(payload) as Json;
-  } catch {
-    return payload;
-  }
-}
-
-async function parsed(schema: Schema, input: unknown, stateName: string): Promise<unknown> {
-  const result = await schema["~standard"].validate(input);
-  if (!result.issues) return result.value;
-  throw workflowErrors.error("TUNTAS_TASK_INPUT", `state ${stateName}: ${describeIssues(result.issues)}`);
-}
-
-/** What a handler came to, as it will be kept. */
-interface Output {
-  readonly value: Json;
-  /** As JSON. */
-  readonly text: string;
-}
-
-/** What JSON drops is dropped now, and what the handler changes later is not the value that is kept. */
-function jsonOf(value: unknown): Output {
-  const text = value === undefined ? "null" : JSON.stringify(value);
-  if (text === undefined || !isStorable(typeof value === "string" ? value : text))
-    throw workflowErrors.error("TUNTAS_TASK_OUTPUT", "expected plain data, got what JSON cannot hold");
-  return { value: JSON.parse(text) as Json, text };
-}
-
-function outputOf(value: unknown): Output {
-  try {
-    return jsonOf(value);
-  } catch (cause) {
-    if (isTuntasError(cause)) throw cause;
-    throw workflowErrors.error("TUNTAS_TASK_OUTPUT", `expected plain data: ${(cause as Error).message}`);
-  }
-}
-
-/** The answer of Lambda's Invoke API, which documents written for AWS take apart. */
-const enveloped = ({ resource }: StartTask, output: Json): Json =>
-  isInvoke(resource) ? { ExecutedVersion: "$LATEST", Payload: output, StatusCode: 200 } : output;
+const timeoutOf = ({ definition, task }: Job): number =>
+  Math.min(timeoutMsOf(definition), (task.timeoutSeconds ?? Infinity) * 1000, timerMsMax);
 
 const isDuplicate = (cause: unknown): boolean => (cause as { code?: unknown }).code === "23505";
-
-export type Called =
-  | { readonly value: unknown }
-  | { readonly thrown: unknown }
-  /** It took too long, or is nobody's business any more. */
-  | "expired"
-  | "abandoned";
 
 /** What became of one call: written (or late), or to be done again, for the database's sake. */
 type Settled = "settled" | Again;
@@ -152,6 +90,10 @@ export class Attempt {
     return this.job.task.pattern === "waitForTaskToken";
   }
 
+  get #invoked(): boolean {
+    return isInvoke(this.job.task.resource);
+  }
+
   /** Aborts the handler and undoes what it wrote: it was cancelled, or belongs to somebody else. */
   abandon(reason: unknown): void {
     this.#abandoned = reason;
@@ -167,7 +109,7 @@ export class Attempt {
     try {
       if (this.job.execution.redriveCount && (await this.#repeat())) return;
       for (let redos = 0; this.#abandoned === undefined; redos++) {
-        const input = inputOf(this.job.task);
+        const input = inputOf(this.job.task.input, this.#invoked);
         const context = this.#newContext(input);
         const begunMs = performance.now();
         const called = await this.#call(context, input);
@@ -183,8 +125,10 @@ export class Attempt {
     }
   }
 
-  #told(made: Omit<Reported, "job">): void {
-    if (made.called !== "abandoned") report({ job: this.job, ...made });
+  #told(made: Pick<Reported, "context" | "called" | "durationMs">): void {
+    if (made.called === "abandoned") return;
+    const { task } = this.job;
+    report({ task: functionOf(task.resource, task.input) ?? task.stateName, ...made });
   }
 
   async #mayRedo(context: OwnContext, { again }: Again, redos: number): Promise<boolean> {
@@ -229,23 +173,11 @@ export class Attempt {
   #call(context: OwnContext, input: unknown): Promise<Called> {
     return new Promise((resolve) => {
       this.#stopWaiting = resolve;
-      this.#invoke(context, input).then(
+      call(this.job.definition, input, context).then(
         (value) => resolve({ value }),
         (thrown: unknown) => resolve({ thrown }),
       );
     });
-  }
-
-  #invoke(context: OwnContext, input: unknown): Promise<unknown> {
-    const { definition, task } = this.job;
-    const schema = definition.options.input as Schema | undefined;
-    if (schema)
-      return parsed(schema, input, task.stateName).then((valid) => definition.handle(valid, context));
-    try {
-      return Promise.resolve(definition.handle(input, context));
-    } catch (thrown) {
-      return Promise.reject(thrown);
-    }
   }
 
   #settle(context: OwnContext, called: Called): Promise<Settled> {
@@ -290,7 +222,7 @@ export class Attempt {
 
   #happeningOf({ value, text }: Output): Happening {
     const { task } = this.job;
-    const output = enveloped(task, value);
+    const output = enveloped(value, this.#invoked);
     if (this.#waits) return { type: "taskSubmitted", task: task.task, output };
     const known = output === value ? text : undefined;
     return { type: "taskSucceeded", task: task.task, output, text: known };

@@ -1,11 +1,16 @@
 // What is told of an attempt once its outcome is written: a signal for the figures, and a line in the log where the handler
 // noted something. Nothing is said before the commit, so nothing is said that did not happen.
 import { Outcome } from "../../../core/outcome.ts";
-import { functionOf } from "../../definition/functions.ts";
+import type { TaskContext } from "../../declaration.ts";
 import { workflowSignals } from "../../signals.ts";
-import type { Called, Job } from "./attempt.ts";
-import type { OwnContext } from "./context.ts";
 import { failureOf, ofOutcome } from "./failure.ts";
+
+export type Called =
+  | { readonly value: unknown }
+  | { readonly thrown: unknown }
+  /** It took too long, or is nobody's business any more. */
+  | "expired"
+  | "abandoned";
 
 /** The error's name that the language knows; undefined where the handler succeeded. */
 function errorOf(called: Called): string | undefined {
@@ -15,26 +20,27 @@ function errorOf(called: Called): string | undefined {
 }
 
 export interface Reported {
-  readonly job: Job;
-  readonly context: OwnContext;
+  /** The handler's name. */
+  readonly task: string;
+  readonly context: TaskContext & { readonly noted: Readonly<Record<string, unknown>> | undefined };
   readonly called: Called;
   readonly durationMs: number;
 }
 
-export function report({ job: { execution, task }, context, called, durationMs }: Reported): void {
+export function report({ task, context, called, durationMs }: Reported): void {
   const error = errorOf(called);
   const outcome = error === undefined ? "succeeded" : "failed";
+  const { noted, log, idempotencyKey, attempt, workflowName, stateName, execution } = context;
   workflowSignals.publish("workflow.attempt", {
-    workflow: execution.machineName,
-    task: functionOf(task.resource, task.input) ?? task.stateName,
-    state: task.stateName,
-    arn: execution.id,
+    workflow: workflowName,
+    task,
+    state: stateName,
+    arn: execution.arn,
     outcome,
     error: error ?? "",
     durationMs,
   });
-  const { noted, log, idempotencyKey, attempt } = context;
   if (!noted) return;
   const step = { event: "workflow.step", outcome, error, attempt, idempotencyKey, durationMs, ...noted };
-  log.info(step, `${task.stateName} ${outcome}`);
+  log.info(step, `${stateName} ${outcome}`);
 }

@@ -1,7 +1,12 @@
-// The queue by which the tasks of a deployed workflow reach the workers: declared as any other, so that all that holds for
-// queues holds for it.
-import { queue, toMs, type QueueDefinition, type Schema, type WorkflowDefinition } from "tuntas";
-import { taskQueueNameOf, type TaskMessage } from "./translate.ts";
+// The queue by which the tasks of a machine that runs elsewhere reach the workers: declared as any other, so that all that holds
+// for queues holds for it.
+import type { Schema } from "../../core/schema.ts";
+import { queue, type QueueDefinition } from "../../queue/declaration.ts";
+import type { WorkflowDefinition } from "../declaration.ts";
+import { timeoutMsOf } from "../worker/own/values.ts";
+import type { TaskMessage } from "./contract.ts";
+
+export const taskQueueNameOf = (workflow: string): string => `${workflow}-tasks`;
 
 const types: Readonly<Record<keyof Omit<TaskMessage, "input">, "string" | "number" | "boolean">> = {
   task: "string",
@@ -14,6 +19,10 @@ const types: Readonly<Record<keyof Omit<TaskMessage, "input">, "string" | "numbe
   state: "string",
   enteredAt: "string",
   retries: "number",
+  redrives: "number",
+  item: "number",
+  timeoutSeconds: "number",
+  heartbeatSeconds: "number",
 };
 
 const message: Schema<TaskMessage> = {
@@ -38,15 +47,21 @@ export interface TaskQueue {
   readonly timeoutMs: number;
 }
 
+/** Who answers for a workflow that is deployed; said where that is done. */
+export interface Responsible {
+  readonly owner: string;
+  readonly runbook: string;
+}
+
 /** Errors: TUNTAS_QUEUE_NAME where the workflow's name leaves no room for the queue's. */
 export function taskQueueOf(
-  { name, tasks }: WorkflowDefinition<any>,
-  { owner, runbook }: { readonly owner: string; readonly runbook: string },
+  { name, tasks }: Pick<WorkflowDefinition<any>, "name" | "tasks">,
+  { owner, runbook }: Responsible,
 ): TaskQueue {
   const deadLetter = { after: receivesMax, owner, runbook, retention: "14d" } as const;
   return {
     // A token answers for its execution: nobody who looks at messages may see it.
     queue: queue(taskQueueNameOf(name), { message, sensitive: ["token"], retention: "14d", deadLetter }),
-    timeoutMs: Math.max(...[...tasks.values()].map(({ options }) => toMs(options.timeout ?? "15m"))),
+    timeoutMs: Math.max(...[...tasks.values()].map(timeoutMsOf)),
   };
 }

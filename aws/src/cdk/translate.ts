@@ -3,25 +3,8 @@
 import type { WorkflowDefinition } from "tuntas";
 import type { Json, JsonObject } from "tuntas/asl";
 import { functionOf, isInvoke, parametersOf } from "tuntas/workflow";
-import { unsupported } from "../cdk/errors.ts";
-
-/** What a message of the task queue says. */
-export interface TaskMessage {
-  readonly task: string;
-  readonly token: string;
-  /** The effective input of the state; of `lambda:invoke` with its FunctionName and Payload. */
-  readonly input: Json;
-  /** The result is to look like that of `lambda:invoke`. */
-  readonly invoke: boolean;
-  /** The state waits for somebody else's answer when the handler has returned. */
-  readonly waits: boolean;
-  readonly execution: string;
-  readonly executionName: string;
-  readonly startedAt: string;
-  readonly state: string;
-  readonly enteredAt: string;
-  readonly retries: number;
-}
+import type { TaskMessage } from "tuntas/workflow/remote";
+import { unsupported } from "./errors.ts";
 
 /** Where each fact of the message stands in the context object. */
 const facts = {
@@ -32,11 +15,11 @@ const facts = {
   state: "State.Name",
   enteredAt: "State.EnteredTime",
   retries: "State.RetryCount",
+  redrives: "Execution.RedriveCount",
 } as const satisfies Partial<Record<keyof TaskMessage, string>>;
 
 /** The variable that CloudFormation puts the task queue's address in for. */
 export const taskQueueVariable = "TuntasTaskQueueUrl";
-export const taskQueueNameOf = (workflow: string): string => `${workflow}-tasks`;
 
 const sendAndWait = "arn:aws:states:::sqs:sendMessage.waitForTaskToken";
 /** As long as a message of the task queue is kept: who waited longer would wait for nothing. */
@@ -63,6 +46,20 @@ export interface Translated extends Pick<Translation, "others" | "own"> {
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+// A path that leads nowhere fails the state, so only an expression can ask for it.
+const itemOf = "{% $exists($states.context.Map.Item.Index) ? $states.context.Map.Item.Index : -1 %}";
+
+/** A time of the state as the message says it: what the state has, or the path by which it finds it. */
+function secondsOf(
+  state: JsonObject,
+  fact: "timeoutSeconds" | "heartbeatSeconds",
+  otherwise: number,
+): JsonObject {
+  const field = fact === "timeoutSeconds" ? "TimeoutSeconds" : "HeartbeatSeconds";
+  const path = state[`${field}Path`];
+  return path === undefined ? { [fact]: state[field] ?? otherwise } : { [`${fact}.$`]: path };
+}
+
 function messageOf(state: JsonObject, task: string, jsonata: boolean): JsonObject {
   const resource = String(state.Resource);
   const given = Object.entries(facts).map(([fact, path]): [string, string] =>
@@ -75,6 +72,9 @@ function messageOf(state: JsonObject, task: string, jsonata: boolean): JsonObjec
     invoke: isInvoke(resource),
     waits: resource.endsWith(".waitForTaskToken"),
     ...Object.fromEntries(given),
+    item: jsonata ? itemOf : -1,
+    ...secondsOf(state, "timeoutSeconds", taskRetentionSeconds),
+    ...secondsOf(state, "heartbeatSeconds", 0),
     ...(parameters === undefined ? whole : { input: parameters }),
   };
 }

@@ -1,0 +1,4 @@
+import { postgresql } from "./place.fixture.ts";
+import { conformance } from "./suite.fixture.ts";
+
+conformance(postgresql);

@@ -58,7 +58,14 @@ type Kind<K extends Definition["kind"]> = Extract<Definition, { kind: K }>;
 type Declared = QueueDefinition<any> | WorkflowDefinition<any>;
 
 /** What nothing of AWS does. A worker is the work of a service, a provider what such work calls. */
-const databaseOnly: readonly string[] = ["stream", "consumer", "batch", "reconciliation"];
+const databaseOnly: readonly string[] = [
+  "stream",
+  "consumer",
+  "batch",
+  "backfill",
+  "command",
+  "reconciliation",
+];
 
 /** The parts that AWS is to do. Errors: TUNTAS_DEPLOY_OPTIONS, TUNTAS_DEPLOY_UNSUPPORTED. */
 function partsForAws({ app, inDatabase = [] }: TuntasAppProps): Definition[] {

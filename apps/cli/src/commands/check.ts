@@ -1,7 +1,7 @@
 // What will hurt later, found in what is declared now: reads what files export, and state machines as JSON.
 import { readFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { check as findIn, gather, type Declared, type Finding } from "tuntas/check";
+import type { Declared, Finding } from "tuntas/check";
 import { readDurations, type MeasuredHandler } from "tuntas/measure";
 import type { Command } from "../command.ts";
 import { loadModule, requireFile } from "../dev/load.ts";
@@ -14,6 +14,7 @@ async function declaredIn(files: readonly string[]) {
   const modules = files.filter((file) => !isDocument(file)).map((file) => resolve(file));
   const documents = files.filter(isDocument).map((file) => resolve(file));
   for (const file of documents) requireFile(file);
+  const { gather } = await import("tuntas/check");
   return gather(
     await Promise.all(modules.map(async (file) => ({ file, exports: await loadModule(file) }))),
     documents.map((file) => ({
@@ -87,6 +88,7 @@ export const check: Command = {
     const { queues, workers, timings, machines, ecs, services } = declared;
     const handlers = call.flag("measured") ? await measure(declared) : [];
     const measured = new Map(handlers.map(({ handler, ...rest }) => [handler, rest]));
+    const { check: findIn } = await import("tuntas/check");
     const findings = findIn({ ...declared, measured });
     const standing = findings.filter(({ accepted }) => accepted === null);
     const accepted = findings.filter((finding) => finding.accepted !== null);

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import type { Command } from "../command.ts";
 import { requireFile } from "../dev/load.ts";
-import { runApplication } from "../dev/application.ts";
 import { superviseApplication } from "../dev/supervise.ts";
 import { apiOptions, apisOf, portOf, portOptions } from "./serve.ts";
 
@@ -26,6 +25,8 @@ export const dev: Command = {
     requireFile(file);
     const host = call.text("host") ?? "127.0.0.1";
     const options = { file, port: portOf(call), host, apis: apisOf(call) };
-    return call.flag("once") ? runApplication(options) : superviseApplication(options);
+    if (!call.flag("once")) return superviseApplication(options);
+    const { runApplication } = await import("../dev/application.ts");
+    return runApplication(options);
   },
 };

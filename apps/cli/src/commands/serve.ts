@@ -1,6 +1,4 @@
 import { makeLog, openPlatform, runUntilSignal } from "tuntas";
-import { consolePages } from "tuntas/console";
-import { startGateway } from "tuntas/gateway";
 import type { Call, Command, OptionSpec } from "../command.ts";
 import { facts } from "../render.ts";
 import { databaseOfEnvironment } from "../session.ts";
@@ -59,6 +57,15 @@ export function databaseName(): string {
   return url ? `${url.host}${url.pathname} (DATABASE_URL)` : "DATABASE_URL";
 }
 
+/** Gateway and console, loaded where they are wanted: every other command would wait for them. */
+export async function doors() {
+  const [{ consolePages }, { startGateway }] = await Promise.all([
+    import("tuntas/console"),
+    import("tuntas/gateway"),
+  ]);
+  return { consolePages, startGateway };
+}
+
 export const serve: Command = {
   name: "serve",
   summary: "Runs engine, gateway and console without an application: SQS for any AWS SDK.",
@@ -78,6 +85,7 @@ export const serve: Command = {
     const host = hostOf(call);
     const apis = apisOf(call);
     const log = makeLog({}, "stderr");
+    const { consolePages, startGateway } = await doors();
     const platform = await openPlatform({ ...databaseOfEnvironment(), name: "tuntas serve", log });
     const pages = consolePages({ platform, host, apis: () => apis });
     const gateway = await startGateway({ platform, port, host, pages }).catch(async (cause: unknown) => {

@@ -55,7 +55,8 @@ describe("docs/learn/queues.md", () => {
 
       await lesson.shell(useless!);
       await lesson.shell(breaking!);
-      await expect.poll(async () => (await dead()).length, soon).toBe(2);
+      // The tries take seconds, and each look a process.
+      await expect.poll(async () => (await dead()).length, { interval: 2000 }).toBe(2);
       expect(await count("select count(*)::int as n from tuntas.rejection")).toBe(1);
       await lesson.shell(mending!);
       await expect.poll(left, soon).toBe(0);

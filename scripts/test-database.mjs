@@ -8,7 +8,7 @@ import { attachEmbedded } from "../lib/dist/pg/embedded/index.js";
 
 // What a run leaves behind is deleted, so no commit need wait for the disk. Several worlds of the simulation and test files
 // live at a time, with some thirty connections each.
-const settings = { fsync: "off", full_page_writes: "off", max_connections: "500" };
+const settings = { fsync: "off", full_page_writes: "off", max_connections: "800" };
 
 async function ask(connectionString, ...texts) {
   const client = new pg.Client({ connectionString });

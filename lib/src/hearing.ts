@@ -13,7 +13,7 @@ import type { Queues } from "./queue/client/index.ts";
 import type { Mailbox } from "./queue/handover/mailbox.ts";
 import { serviceKey } from "./service/client.ts";
 import { streamKey } from "./stream/wake.ts";
-import { activityKey, ownKey } from "./workflow/worker/index.ts";
+import { activityKey, begunKey, ownKey } from "./workflow/worker/index.ts";
 
 interface Hearing {
   readonly waker: Waker;
@@ -40,6 +40,7 @@ function channelsOf({
     outbox: () => waker.wake(outboxKey),
     activity: (arn) => waker.wake(activityKey(arn)),
     own: () => waker.wake(ownKey),
+    begun: () => waker.wake(begunKey),
     operation: () => waker.wake(operationKey),
     service: () => waker.wake(serviceKey),
     company: company.came,

@@ -8,6 +8,7 @@ import { openPlatform, type Platform } from "../platform.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
 import { activityArn } from "./arn.ts";
 import { workflow } from "./declaration.ts";
+import { machineOf } from "./machine.fixture.ts";
 
 const hourMs = 3_600_000;
 const scope = { account: "000000000000", region: "us-east-1" };
@@ -134,4 +135,29 @@ test("counts from its decision where the transaction that began it commits late"
   expect(timeOf(events, "WaitStateExited") - beganMs).toBeGreaterThan(2 * hourMs - 1000);
   await kit.advance(61_000);
   await expect.poll(async () => (await find(kit.platform, arn)).status).toBe("SUCCEEDED");
+});
+
+test("makes the first call of what a transaction began at its commit, and not at the next round of the minute", async () => {
+  const { queues, workflows } = kit.platform;
+  await queues.catalog.create(scope, "told", {});
+  const first = {
+    Type: "Task",
+    Resource: "arn:aws:states:::sqs:sendMessage",
+    Parameters: { QueueUrl: "http://localhost/000000000000/told", MessageBody: "begun" },
+    End: true,
+  };
+  await machineOf(kit.platform, "telling", { StartAt: "Tell", States: { Tell: first } });
+  const target = {
+    machine: (await workflows.machines.find(scope, "telling"))!,
+    versionArn: null,
+    aliasArn: null,
+  };
+  // A round may come right after the first commit; the next is a minute later.
+  for (const name of ["one", "two"]) {
+    const { arn } = await kit.platform.database.transaction((tx) =>
+      workflows.executions.startIn(tx, { target, name, input: "{}" }),
+    );
+    const status = async () => (await find(kit.platform, arn)).status;
+    await expect.poll(status, { timeout: 30_000 }).toBe("SUCCEEDED");
+  }
 });

@@ -108,6 +108,9 @@ const adopt = statement(
    returning ${columns}, c.activity_arn as activity, c.pool::text as pool`,
 );
 
+/** Whose calls are those that nobody makes yet: no process has this id, so they are taken as those of a dead one. */
+export const nobody = "0";
+
 /** Makes the calls of dead processes the new owner's; an activity's task is offered again. */
 export const adoptCalls = (sql: Runner, dead: readonly string[], owner: string) =>
   sql.run<OwnedCall & { pool: string | null }>(adopt, [dead, owner]);

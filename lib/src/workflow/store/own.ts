@@ -20,9 +20,9 @@ export const claimOwn = (
   { owner, limit }: { owner: string; limit: number },
 ) => sql.run<Call>(claim, [pools, owner, limit]);
 
-const announce = statement(`select pg_notify('tuntas.own', $1)`);
+const announce = statement(`select pg_notify('tuntas.own', $1), pg_notify('tuntas.begun', '')`);
 
-/** Tells, with the transaction's commit, that there may be tasks of the revision. */
+/** Tells, with the transaction's commit, that there may be tasks of the revision, and calls that nobody makes yet. */
 export const announceIn = (tx: Runner, revision: string) => tx.run(announce, [revision]);
 
 const giveBack = statement(

@@ -24,7 +24,7 @@ import { makeMapRuns, mapRunKey, runningMapRuns } from "./map-run.ts";
 import { makeObjects } from "./objects.ts";
 import { makeOwnRuns, ownKey, type OwnRuns } from "./own/index.ts";
 import { makeRetention } from "./retention.ts";
-import { makeTakeover, tokensIn, type Takeover } from "./takeover.ts";
+import { begunKey, makeTakeover, tokensIn, type Takeover } from "./takeover.ts";
 import { makeTasks } from "./tasks/index.ts";
 import type { TaskRunner } from "./tasks/task.ts";
 
@@ -70,7 +70,7 @@ export const activityKey = (arn: string): string => `${activityPrefix}${arn}`;
 /** The activities whose workers sleep until there is a task. */
 export const sleepingActivities = (waker: Waker): string[] => waker.asleep(activityPrefix);
 
-export { mapRunKey, ownKey, runningMapRuns };
+export { begunKey, mapRunKey, ownKey, runningMapRuns };
 
 /** Tokens are derived with a secret that is there once the worker is open. */
 function makeTokens(database: Database, given: string | undefined) {
@@ -215,6 +215,7 @@ export function makeWorkflowWorker(options: WorkerOptions): WorkflowWorker {
     withTokens: tokensIn(tokens.tokenOf),
     lookAtDue: due.sweep,
     activityKey,
+    onError: options.onError,
   });
 
   return {
@@ -239,6 +240,7 @@ export function makeWorkflowWorker(options: WorkerOptions): WorkflowWorker {
       await Promise.all([clock.read(), tokens.open()]);
     },
     async close() {
+      await takeover.close();
       await due.close();
       await own.close();
       await calls.close();

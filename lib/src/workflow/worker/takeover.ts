@@ -1,6 +1,7 @@
 // Going on with what processes that died were about, and with what a lost answer left begun by nobody.
 import type { Command, StartTask } from "../../asl/contract.ts";
 import { makeTwice } from "../../engine/aftermath.ts";
+import { makeDueClock } from "../../engine/due.ts";
 import type { Waker } from "../../engine/wake.ts";
 import type { Database } from "../../pg/database.ts";
 import { workflowSignals } from "../signals.ts";
@@ -20,12 +21,17 @@ export interface TakeoverParts {
   readonly withTokens: (command: Command) => Command;
   readonly lookAtDue: () => Promise<void>;
   readonly activityKey: (arn: string) => string;
+  readonly onError: (cause: unknown) => void;
 }
 
 export interface Takeover {
   takeOver(processIds: readonly string[]): Promise<void>;
   sweepOrphans(): Promise<void>;
+  close(): Promise<void>;
 }
+
+/** Woken where a transaction that began executions has committed. */
+export const begunKey = "workflow begun";
 
 const isOwnKey = (key: string): boolean => key.startsWith("own:");
 
@@ -43,7 +49,6 @@ export function makeTakeover(parts: TakeoverParts): Takeover {
 
   async function adopt(processIds: readonly string[]): Promise<number> {
     const adopted = await store.adoptCalls(database, processIds, processId());
-    if (adopted.length > 0) workflowSignals.publish("workflow.taken_over", { count: adopted.length });
     for (const call of adopted) {
       if (call.pool !== null) continue;
       if (call.activity === null) await resume(call);
@@ -56,8 +61,18 @@ export function makeTakeover(parts: TakeoverParts): Takeover {
   async function takeOver(processIds: readonly string[]): Promise<void> {
     await store.returnDue(database, processIds);
     void parts.lookAtDue();
-    while ((await adopt(processIds)) > 0);
+    for (let count; (count = await adopt(processIds)) > 0;)
+      workflowSignals.publish("workflow.taken_over", { count });
   }
+
+  const begun = makeDueClock({
+    async move() {
+      while ((await adopt([store.nobody])) > 0);
+      return null;
+    },
+    onError: parts.onError,
+  });
+  const unsubscribe = parts.waker.subscribe(begunKey, () => void begun.sweep());
 
   const missedTwice = makeTwice<store.OwnedCall>(nameOf);
   const strayedTwice = makeTwice<Running>(nameOf);
@@ -88,6 +103,10 @@ export function makeTakeover(parts: TakeoverParts): Takeover {
 
   return {
     takeOver,
+    async close() {
+      unsubscribe();
+      await begun.close();
+    },
     async sweepOrphans() {
       await compareOwned();
       const orphans = await store.findCallOrphans(database);

@@ -12,6 +12,7 @@ import type {
 } from "../../../asl/contract.ts";
 import { Plan, type Planner } from "../../state.ts";
 import type { NewExecution } from "../../store/advance.ts";
+import { nobody } from "../../store/calls.ts";
 import { eventsText, type StepResult } from "../../store/events.ts";
 import type { EngineClock } from "../clock.ts";
 import type { Definitions } from "../definitions.ts";
@@ -55,8 +56,8 @@ export interface Decisions {
   beginning(run: NewRun, here: boolean): Promise<Begun>;
 }
 
-/** Of calls that nobody makes yet: no process has this id, so they are taken as those of a dead one. */
-const nobody = { owner: "0", takes: () => false };
+/** Of what begins in somebody's transaction: whoever hears of the commit makes its calls. */
+const elsewhere = { owner: nobody, takes: () => false };
 
 /** The text that is kept of an advance's events, and of its step's result; null where there is neither. */
 export const storedEvents = (
@@ -161,7 +162,7 @@ export function makeDecisions(options: DecideOptions): Decisions {
       const started = { type: "started", execution, input, aliasArn, versionArn } as const;
       const made = decide({ ...definition, history }, undefined, started);
       const { state, events, commands } = made instanceof Promise ? await made : made;
-      const plan = new Plan({ ...plannerOf(revision, undefined), ...(here ? {} : nobody) });
+      const plan = new Plan({ ...plannerOf(revision, undefined), ...(here ? {} : elsewhere) });
       for (const command of commands) plan.take(command);
       const item: NewExecution = {
         ...run,

@@ -1,7 +1,7 @@
 // Complaint intake, each part in its room. The API accepts a complaint in one short transaction (server.ts); everything that may
 // be slow, down or human happens behind it, on the record.
 import { app, consumer, queue, stream, task, worker, workflow } from "tuntas";
-import { answerTask, approval, eq, gte, machine, shape } from "tuntas/workflow";
+import { answerTask, approval, eq, executionInput, gte, machine, shape } from "tuntas/workflow";
 import { z } from "zod";
 import { scoreOf, ScoringDown, tellOfficers } from "./outside.ts";
 import {
@@ -190,30 +190,25 @@ export const complaintIntake = workflow("ComplaintIntake", {
           })
           .end(),
     ])
-    .pass("Assessed", ($) => ({ caseId: $.context.Execution.Input.caseId, risk: $.input[0].risk }))
+    .pass("Assessed", ($) => ({ risk: $.input[0].risk }))
     .choice("High risk?")
     .when(
       ($) => gte($.input.risk, highRisk),
       (high) =>
         high
-          .approval("Ask the supervisor", askSupervisor, { input: ($) => ({ caseId: $.input.caseId }) })
+          .approval("Ask the supervisor", askSupervisor, { input: executionInput })
           .catch(["States.Timeout"], (late) =>
             late.pass("Nobody dismissed it", () => ({ decision: "APPROVED" as const })),
           )
           .choice("Pursue it?")
           .when(
             ($) => eq($.input.decision, "REJECTED"),
-            (no) =>
-              no
-                .task("Dismiss the case", dismissCase, {
-                  input: ($) => ({ caseId: $.context.Execution.Input.caseId }),
-                })
-                .end("Dismissed"),
+            (no) => no.task("Dismiss the case", dismissCase, { input: executionInput }).end("Dismissed"),
           )
           .otherwise(),
     )
     .otherwise()
-    .task("Open the case", openCase, { input: ($) => ({ caseId: $.context.Execution.Input.caseId }) })
+    .task("Open the case", openCase, { input: executionInput })
     .end(),
 });
 

@@ -30,6 +30,7 @@ export {
   shape,
 } from "./builder/expression.ts";
 export type { Flow, Machine, MachineOptions } from "./builder/contract.ts";
+export { executionInput } from "./builder/options.ts";
 export type { Caught, Retrier } from "./builder/options.ts";
 export type { Batch, FailedChild, Reader } from "./builder/items.ts";
 export type { Ref, Template } from "./builder/expression.ts";
@@ -38,7 +39,7 @@ export type { ApprovalOptions, Question } from "./approval/declaration.ts";
 export * from "./approval/contract.ts";
 export { approvalSignals } from "./approval/signals.ts";
 export { answerTask, waitingStep } from "./client/answer.ts";
-export type { TaskAnswer } from "./client/answer.ts";
+export type { JobDone, TaskAnswer } from "./client/answer.ts";
 export type * from "./observe/contract.ts";
 export * from "./redrive/contract.ts";
 export { functionOf, isInvoke, parametersOf } from "./definition/functions.ts";

@@ -24,6 +24,10 @@ export interface Scope<Start, Current, Vars> {
   readonly vars: Ref<Vars>;
   readonly context: Ref<Context<Start>>;
 }
+/** As a state's `input`: what the execution was started with, where steps need the same ids and none of what was before. */
+export const executionInput = <Start>($: { readonly context: Ref<Context<Start>> }): Ref<Start> =>
+  $.context.Execution.Input;
+
 /** The same after an error was caught. */
 export interface CaughtScope<Start, Current, Vars> extends Scope<Start, Current, Vars> {
   readonly error: Ref<Caught>;

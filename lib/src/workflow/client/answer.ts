@@ -38,9 +38,13 @@ const keptOf = (answer: TaskAnswer): Answer =>
  */
 export const waitingStep: TargetName = { kind: "task", name: "job" };
 
-interface JobEnd {
+/** What a step that waited for a job gets, whose manifest is there by then: `returns: shape<JobDone>()`. */
+export interface JobDone {
   readonly batch: string;
   readonly job: string;
+}
+
+interface JobEnd extends JobDone {
   readonly key: string;
   readonly state: "completed" | "failed" | "cancelled";
   readonly failure: string | null;

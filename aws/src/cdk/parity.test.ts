@@ -11,7 +11,7 @@ import { testPlatform, type TestPlatform } from "tuntas/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { caseActivation } from "../../../examples/case-activation/src/cases.ts";
 import orders, { orderWork } from "../../../examples/orders/src/orders.ts";
-import { findOrder, migrate } from "../../../examples/orders/src/store.ts";
+import { findOrder } from "../../../examples/orders/src/store.ts";
 import { sqs, stepFunctions } from "../index.ts";
 import { taskQueueNameOf, type TaskMessage } from "tuntas/workflow/remote";
 import { openCloud, type Cloud } from "./cloud.fixture.ts";
@@ -31,7 +31,6 @@ afterAll(async () => {
 });
 
 test("D-32: the orders application finds its deployed queue as it declares it, and an order is completed on it", async () => {
-  await migrate(kit.platform.database);
   await using running = await start(orders, { platform: kit.platform, queues: sqs() });
   const { database } = running.platform;
   await orderWork.send({ orderId: "ord_1", customerId: "c1", correlationId: "k" });

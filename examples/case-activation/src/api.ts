@@ -4,12 +4,10 @@ import { listenAt } from "tuntas/fastify";
 import cases from "./cases.ts";
 import { databaseOptions, listenOptions } from "./config.ts";
 import { makeServer } from "./server.ts";
-import { migrate } from "./store.ts";
 
 runMain(async () => {
   const log = makeLog({ service: "cases-api" });
   const platform = await openPlatform({ ...databaseOptions(), name: "cases-api", log });
-  await migrate(platform.database);
   const running = await start(cases, { platform, workers: false });
   const server = await makeServer(running);
   runUntilSignal(

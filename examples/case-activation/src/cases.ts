@@ -2,7 +2,7 @@
 import { app, workflow } from "tuntas";
 import { z } from "zod";
 import { finalStatuses } from "./transitions.ts";
-import { findCase } from "./store.ts";
+import { findCase, migrations } from "./store.ts";
 import { supervisorApproval } from "./tasks/approval.ts";
 import { checkDuplicates, duplicateChecker, duplicateChecks } from "./tasks/duplicates.ts";
 import { awaitAcknowledgement, generateNotice, markActive, post, sendNotice } from "./tasks/notice.ts";
@@ -61,4 +61,4 @@ export const caseActivation = workflow("CaseActivation", {
   },
 });
 
-export default app({ caseActivation, duplicateChecks, duplicateChecker, post });
+export default app({ caseActivation, duplicateChecks, duplicateChecker, post }, { migrations });

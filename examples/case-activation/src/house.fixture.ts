@@ -6,7 +6,6 @@ import { testPlatform, type TestPlatform } from "tuntas/testing";
 import cases from "./cases.ts";
 import { makePostOffice } from "./post-office.ts";
 import { makeServer } from "./server.ts";
-import { migrate } from "./store.ts";
 import pg from "pg";
 import pino from "pino";
 
@@ -70,7 +69,6 @@ export async function openHouse({
   const lines: Record<string, unknown>[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const kit = await testPlatform({ databaseUrl: url, schema: "tuntas", log });
-  await migrate(kit.platform.database);
   let apiUrl: string | undefined;
   const office = await makePostOffice({ database: kit.platform.database, receiptsUrl: () => apiUrl });
   process.env.NOTICE_URL = await office.listen({ host: "127.0.0.1", port: 0 });

@@ -3,7 +3,7 @@
 import { app, task, workflow } from "tuntas";
 import { confirm } from "tuntas/ledger";
 import { approval } from "tuntas/workflow";
-import { caseOf } from "./store.ts";
+import { caseOf, migrations } from "./store.ts";
 import { supervisorApproval } from "./tasks/approval.ts";
 import { checkDuplicates, duplicateChecker } from "./tasks/duplicates.ts";
 import { caseIds, move } from "./tasks/ids.ts";
@@ -70,4 +70,4 @@ export const shortActivationSeed = workflow("SeedCaseActivation", {
   },
 });
 
-export default app({ duplicateCheckSeed, shortActivationSeed, duplicateChecker });
+export default app({ duplicateCheckSeed, shortActivationSeed, duplicateChecker }, { migrations });

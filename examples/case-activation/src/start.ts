@@ -4,7 +4,6 @@ import { listenAt } from "tuntas/fastify";
 import cases from "./cases.ts";
 import { makePostOffice } from "./post-office.ts";
 import { makeServer } from "./server.ts";
-import { migrate } from "./store.ts";
 
 export interface RunningCases {
   readonly port: number;
@@ -20,7 +19,6 @@ export interface CasesOptions {
 
 /** Starts them on a platform that the caller opened and closes. Errors: TUNTAS_HTTP_PORT_TAKEN. */
 export async function startCases(platform: Platform, options: CasesOptions): Promise<RunningCases> {
-  await migrate(platform.database);
   let apiUrl: string | undefined;
   const office = await makePostOffice({ database: platform.database, receiptsUrl: () => apiUrl });
   const officePort = await listenAt(office, { host: "127.0.0.1", port: 0, variable: "NOTICE_URL" });

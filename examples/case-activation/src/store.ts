@@ -1,9 +1,10 @@
 // The SQL of this application, one function a step. Everything takes the caller's transaction.
-import { readdirSync, readFileSync } from "node:fs";
-import type { Database, Queryable } from "tuntas";
+import type { Queryable } from "tuntas";
 import { finalStatuses, guard, transitions, type Status, type TransitionName } from "./transitions.ts";
 
 export type Tx = Pick<Queryable, "query">;
+
+export const migrations = { schema: "cases", folder: new URL("../migrations/", import.meta.url) };
 
 export interface CaseRow {
   readonly caseId: string;
@@ -267,22 +268,4 @@ export async function auditOf(tx: Tx, caseId: string) {
     [caseId],
   );
   return rows;
-}
-
-const folder = new URL("../migrations/", import.meta.url);
-
-/** Brings the schema `cases` up to date. Processes that start together take turns. */
-export async function migrate(database: Database): Promise<void> {
-  await database.transaction(async ({ client }) => {
-    await client.query("select pg_advisory_xact_lock(hashtextextended('cases migrate', 0))");
-    await client.query("create schema if not exists cases");
-    await client.query("create table if not exists cases.migration (name text primary key)");
-    const { rows } = await client.query("select name from cases.migration");
-    const applied = new Set(rows.map((row) => row.name));
-    for (const name of readdirSync(folder).toSorted()) {
-      if (applied.has(name)) continue;
-      await client.query(readFileSync(new URL(name, folder), "utf8"));
-      await client.query("insert into cases.migration values ($1)", [name]);
-    }
-  });
 }

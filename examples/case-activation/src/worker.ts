@@ -2,12 +2,10 @@
 import { makeLog, openPlatform, runMain, runUntilSignal, start } from "tuntas";
 import cases from "./cases.ts";
 import { databaseOptions } from "./config.ts";
-import { migrate } from "./store.ts";
 
 runMain(async () => {
   const log = makeLog({ service: "cases-worker" });
   const platform = await openPlatform({ ...databaseOptions(), name: "cases-worker", log });
-  await migrate(platform.database);
   const running = await start(cases, { platform });
   runUntilSignal(
     async () => {

@@ -178,7 +178,11 @@ const untilScored = [
   },
 ] as const;
 
+/** Row and execution begin in one commit, and no step ends without what it wrote: there is nothing to reconcile. */
+const accepts = { "workflow-unreconciled": "row, execution and steps are each one commit" };
+
 export const complaintIntake = workflow("ComplaintIntake", {
+  accepts,
   definition: machine({ input: ids })
     .parallel("Assess", [
       (flow) => flow.task("Score risk", scoreRisk, { retry: untilScored }).end(),
@@ -214,6 +218,7 @@ export const complaintIntake = workflow("ComplaintIntake", {
 
 /** A clock of its own: it goes on where the intake fails, and nobody has to remember to look. */
 export const answerClock = workflow("AnswerClock", {
+  accepts,
   definition: machine({ input: ids })
     .wait("Time to answer", answerWithin)
     .task(

@@ -118,6 +118,7 @@ const untilDelivered = [
 ] as const;
 
 export const evidencePackage = workflow("EvidencePackage", {
+  accepts: { "workflow-unreconciled": "row, execution and steps are each one commit" },
   definition: machine({ input: ids })
     .aside(shape<{ readonly packageId: string; readonly failure: string }>(), (flow) =>
       flow.task("Mark failed", markFailed).fail("Failed", { error: "PackageFailed" }),

@@ -34,7 +34,7 @@ export const evidenceParts = batch("evidence-parts", {
   staging: { table: "evidence.part_staging", kept: "1d" },
   announce: waitingStep,
   ...retry,
-  timeout: "5m",
+  timeout: "20s",
   concurrency: 8,
   priority: 0,
   runsOn: "anywhere",

@@ -48,7 +48,7 @@ export const evidencePages = batch("evidence-pages", {
   staging: { table: "evidence.page_staging", kept: "0s" },
   announce: waitingStep,
   ...retry,
-  timeout: "20m",
+  timeout: "20s",
   concurrency: 2,
   priority: 0,
   runsOn: { service: "renderer" },

@@ -4,12 +4,10 @@ import { listenAt } from "tuntas/fastify";
 import { apiConfig, databaseOptions } from "./config.ts";
 import orders from "./orders.ts";
 import { makeServer } from "./server.ts";
-import { migrate } from "./store.ts";
 
 runMain(async () => {
   const log = makeLog({ service: "orders-api" });
   const platform = await openPlatform({ ...databaseOptions(), name: "orders-api", log });
-  await migrate(platform.database);
   const running = await start(orders, { platform, workers: false });
   const server = await makeServer(running);
   runUntilSignal(

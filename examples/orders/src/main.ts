@@ -4,7 +4,6 @@ import { listenAt } from "tuntas/fastify";
 import { apiConfig } from "./config.ts";
 import orders from "./orders.ts";
 import { makeServer } from "./server.ts";
-import { migrate } from "./store.ts";
 
 export interface RunningOrders {
   readonly port: number;
@@ -15,7 +14,6 @@ export interface RunningOrders {
 
 /** Starts both on a platform that the caller opened and closes. Errors: TUNTAS_HTTP_PORT_TAKEN. */
 export async function startOrders(platform: Platform): Promise<RunningOrders> {
-  await migrate(platform.database);
   const running = await start(orders, { platform });
   const server = await makeServer(running);
   const port = await listenAt(server, { ...apiConfig(), variable: "PORT" });

@@ -46,4 +46,7 @@ export const orderWorkOld = alarm("order-work-old", {
   notify: [],
 });
 
-export default app({ orderWork, orderWorker, orderWorkOld });
+export default app(
+  { orderWork, orderWorker, orderWorkOld },
+  { migrations: { schema: "orders", folder: new URL("../migrations/", import.meta.url) } },
+);

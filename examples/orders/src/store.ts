@@ -1,6 +1,4 @@
 // The SQL of this application, one function a step.
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
 import type { Context, Database, Queryable } from "tuntas";
 import type { RequestTx } from "tuntas/fastify";
 
@@ -49,27 +47,3 @@ export const blockCustomer = (tx: RequestTx, customerId: string, reason: string)
     `insert into orders.blocked_customer (customer_id, reason) values ($1, $2) on conflict (customer_id) do update set reason = excluded.reason`,
     [customerId, reason],
   );
-
-const folder = new URL("../migrations/", import.meta.url);
-
-/** Brings the schema `orders` up to date. Processes that start together take turns. */
-export async function migrate(database: Database): Promise<void> {
-  await database.transaction(async ({ client }) => {
-    await client.query("select pg_advisory_xact_lock(hashtextextended('orders migrate', 0))");
-    await client.query("create schema if not exists orders");
-    await client.query(
-      "create table if not exists orders.migration (name text primary key, checksum text not null)",
-    );
-    const { rows } = await client.query("select name from orders.migration");
-    const applied = new Set(rows.map((row) => row.name));
-    for (const name of readdirSync(folder).toSorted()) {
-      if (applied.has(name)) continue;
-      const text = readFileSync(new URL(name, folder), "utf8");
-      await client.query(text);
-      await client.query("insert into orders.migration values ($1, $2)", [
-        name,
-        createHash("sha256").update(text).digest("hex"),
-      ]);
-    }
-  });
-}

@@ -4,12 +4,10 @@ import { makeLog, openPlatform, runMain, runUntilSignal, start } from "tuntas";
 import { listenAt, tuntasHttp } from "tuntas/fastify";
 import { databaseOptions, workerConfig } from "./config.ts";
 import orders from "./orders.ts";
-import { migrate } from "./store.ts";
 
 runMain(async () => {
   const log = makeLog({ service: "orders-worker" });
   const platform = await openPlatform({ ...databaseOptions(), name: "orders-worker", log });
-  await migrate(platform.database);
   const running = await start(orders, { platform });
   const admin = Fastify();
   await admin.register(tuntasHttp, { platform, running });

@@ -119,6 +119,7 @@ const cleanUp = task({ input: ids, idempotent: true, handle: ({ exportId }) => r
 const again = [{ errors: ["States.TaskFailed", "States.Timeout"], interval: "1s", attempts: 5 }] as const;
 
 export const reportExport = workflow("ReportExport", {
+  accepts: { "workflow-unreconciled": "row, execution and steps are each one commit" },
   definition: machine({ input: ids })
     .aside(shape<{ readonly exportId: string; readonly failure: string }>(), (flow) =>
       flow

@@ -1,11 +1,10 @@
 // The process: as many of them as one likes, each occurrence is there once.
 import { makeLog, openPlatform, runMain, runUntilSignal, start } from "tuntas";
-import statements, { migrate } from "./statements.ts";
+import statements from "./statements.ts";
 
 runMain(async () => {
   const log = makeLog({ service: "statements" });
   const platform = await openPlatform({ name: "statements", log });
-  await migrate(platform);
   const running = await start(statements, { platform });
   runUntilSignal(
     async () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { start, type RunningApp } from "tuntas";
 import { testPlatform, type TestPlatform } from "tuntas/testing";
-import statements, { abandonedCarts, migrate, nightlyStatements } from "./statements.ts";
+import statements, { abandonedCarts, nightlyStatements } from "./statements.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -15,7 +15,6 @@ let firstMs: number;
 beforeAll(async () => {
   kit = await testPlatform();
   await query("drop schema if exists statements cascade");
-  await migrate(kit.platform);
   running = await start(statements, { platform: kit.platform });
   firstMs = (await schedules().next(name, 1))[0]!.dueMs;
 });

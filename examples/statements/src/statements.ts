@@ -1,7 +1,6 @@
 // Two schedules as many teams have them. The nightly statements must not miss a night, so what nobody was there for is made up
 // for, night by night and in order. The sweep of abandoned carts may: the next one does what this one would have done.
-import { readFile } from "node:fs/promises";
-import { app, queue, schedule, worker, type Platform } from "tuntas";
+import { app, queue, schedule, worker } from "tuntas";
 import { z } from "zod";
 
 const team = { owner: "billing-team", runbook: "runbooks/statements.md" };
@@ -63,13 +62,7 @@ export const abandonedCarts = schedule("abandoned-carts", {
   ...team,
 });
 
-/** Makes its tables, where they are not there yet. */
-export async function migrate({ database }: Pick<Platform, "database">): Promise<void> {
-  const text = await readFile(new URL("../migrations/0001-statements.sql", import.meta.url), "utf8");
-  await database.transaction(async ({ client }) => {
-    await client.query("select pg_advisory_xact_lock(hashtextextended('statements migrate', 0))");
-    await client.query(text);
-  });
-}
-
-export default app({ statementRunner, nightlyStatements, cartSweeper, abandonedCarts });
+export default app(
+  { statementRunner, nightlyStatements, cartSweeper, abandonedCarts },
+  { migrations: { schema: "statements", folder: new URL("../migrations/", import.meta.url) } },
+);

@@ -7,10 +7,10 @@ export function checkReconciled({ workflows, reconciliations }: Declared): Sight
   );
   return workflows
     .filter(({ name, options }) => options.type !== "EXPRESS" && !watched.has(name))
-    .map(({ name }) => ({
+    .map(({ name, place }) => ({
       rule: "workflow-unreconciled",
       name,
-      place: undefined,
+      place,
       message: `${name}: no reconciliation is declared of it`,
     }));
 }

@@ -3,6 +3,7 @@
 import type { ExecutionType, Json, JsonObject } from "../asl/contract.ts";
 import type { Duration } from "../core/duration.ts";
 import { toMs } from "../core/duration.ts";
+import { placeOfCaller } from "../core/place.ts";
 import type { InputOf, OutputOf, Schema } from "../core/schema.ts";
 import type { Log } from "../engine/log.ts";
 import type { HandlerTx } from "../engine/handler/contract.ts";
@@ -127,6 +128,8 @@ export interface WorkflowDefinition<S extends Schema = Schema> {
   readonly kind: "workflow";
   readonly name: string;
   readonly options: WorkflowOptions<S>;
+  /** Where it is declared, as file:line, if the stack says so. */
+  readonly place: string | undefined;
   /** The document as it is kept, with everything filled in. */
   readonly definition: JsonObject;
   readonly tasks: ReadonlyMap<string, TaskDefinition>;
@@ -227,6 +230,7 @@ export function workflow<S extends Schema<any, any> = Schema<any>>(
     kind: "workflow",
     name,
     options,
+    place: placeOfCaller(),
     definition,
     tasks,
     async start(input, startOptions = {}) {

@@ -85,14 +85,14 @@ export const check: Command = {
   no: "there is an error or a warning that no declaration accepts (advice alone is 0)",
   async run(call) {
     const declared = await declaredIn(call.positionals);
-    const { queues, workers, timings, machines, ecs, services } = declared;
     const handlers = call.flag("measured") ? await measure(declared) : [];
     const measured = new Map(handlers.map(({ handler, ...rest }) => [handler, rest]));
     const { check: findIn } = await import("tuntas/check");
     const findings = findIn({ ...declared, measured });
     const standing = findings.filter(({ accepted }) => accepted === null);
     const accepted = findings.filter((finding) => finding.accepted !== null);
-    const declarations = [queues, workers, timings, machines, ecs, services].flat().length;
+    const { sources: _, ...looked } = declared;
+    const declarations = Object.values(looked).flat().length;
     const text = [
       ...standing.map(describe),
       ...accepted.map(describeAccepted),

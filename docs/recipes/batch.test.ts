@@ -28,11 +28,11 @@ const totals = async () =>
   ).rows[0] as object;
 
 test("B-12 docs/recipes/batch.md: a CSV import with a bad line, retried where it failed, and scoring by a view", async () => {
-  const { payments, scores, app, start, importFile } = await kitchen.recipe("batch", ["app"]);
+  const { payments, scores, monthEnd, app, start, importFile } = await kitchen.recipe("batch", ["app"]);
   const file = join(kitchen.folder, "payments.csv");
   const lines = Array.from({ length: 2500 }, (_, index) => `payment-${index + 1},${index}`);
   writeFileSync(file, lines.with(1499, "payment-1500,much").join("\n"));
-  const running = await start(app({ payments, scores }), { databaseUrl: kitchen.url });
+  const running = await start(app({ payments, scores, monthEnd }), { databaseUrl: kitchen.url });
   const { batches } = running.platform;
   try {
     expect((await kitchen.type(started.replace("payments.csv", file))).out).toContain("created job 1");
@@ -65,6 +65,15 @@ test("B-12 docs/recipes/batch.md: a CSV import with a bad line, retried where it
     const second = await scores.start({ month: "2026-04", customers: 30_000 });
     await batches.settled(second.jobId);
     expect(await seen()).toEqual({ n: 30_000 });
+
+    await monthEnd.start({ month: "2026-05", customers: 20_000 });
+    const last = "select status, output::json from tuntas.execution";
+    await expect
+      .poll(async () => (await kitchen.client.query(last)).rows)
+      .toEqual([{ status: "SUCCEEDED", output: { batch: "scores", job: "4" } }]);
+    expect(await seen()).toEqual({ n: 20_000 });
+    // Jobs that no step waits for have told nobody.
+    await expect.poll(async () => (await kitchen.client.query("select from tuntas.outbox")).rows).toEqual([]);
   } finally {
     await running.stop();
   }

@@ -67,6 +67,10 @@ test("E-07 E-10: killed in the middle of rendering, a package is gone on with, a
     .toEqual({ done: pairs - 1, of: pairs });
   expect((await show(packageId)).files).toEqual([]); // nothing is seen before all of it is there
   await first.kill();
+  // What it had asked of the database ends unheard; let go before, it would have taken place.
+  const asked = `select from pg_locks l join pg_database d on d.oid = l.database
+    where d.datname = current_database() and locktype = 'advisory' and not granted`;
+  await expect.poll(() => database.query(asked)).toEqual([]);
   await holder.end();
   render();
 

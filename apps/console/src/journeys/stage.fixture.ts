@@ -164,10 +164,10 @@ async function hold({ database }: Platform): Promise<void> {
         kind: "case-number",
         resource,
         holder: `case-${index + 1}`,
-        expiresIn: index === 0 ? "30m" : "10m",
+        expiresIn: index === 0 ? "2h" : "1h",
       });
   });
-  await claimLease(database, { name: "nightly-ledger-close", owner: "worker-3", lease: "5m" });
+  await claimLease(database, { name: "nightly-ledger-close", owner: "worker-3", lease: "1h" });
 }
 
 export interface Shop extends AsyncDisposable {

@@ -30,7 +30,8 @@ export function findCommand(
 }
 
 function suggestion(commands: readonly Command[], given: readonly string[]): string {
-  const names = commands.map((command) => command.name);
-  const meant = nearest(given.join(" "), names) ?? nearest(given[0] ?? "", names);
+  const names = commands.map(({ name }) => name);
+  const nouns = [...new Set(names.map((name) => name.split(" ")[0]!))];
+  const meant = nearest(given.join(" "), names) ?? nearest(given[0] ?? "", nouns);
   return meant === undefined ? "" : `; did you mean \`tuntas ${meant}\`?`;
 }

@@ -65,20 +65,27 @@ const application = (reply: string) => `
   import { app, queue, worker } from "tuntas";
   import { z } from "zod";
   const greetings = queue("greetings", { message: z.object({ n: z.number() }), deadLetter: { after: 3, owner: "team", runbook: "r.md", retention: "4d" } });
-  const greeter = worker(greetings, { idempotencyKey: "none", timeout: "5s", handle: ({ n }) => console.log("${reply} " + n) });
+  const greeter = worker(greetings, { idempotencyKey: "none", timeout: "5s", handle });
+  function handle({ n }) {
+    if (n < 0) throw new Error("below zero");
+    console.log("${reply} " + n);
+  }
   export default app({ greetings, greeter });
 `;
 
 test("dev runs an application and restarts it when its file changes, also after one that does not load", async () => {
   const file = join(folder, "app.mjs");
   await writeFile(file, application("hello"));
-  const dev = home.begin(["dev", file]);
+  const dev = home.begin(["dev", file], { TUNTAS_LOG_LEVEL: "warn" });
   await printed(dev, /gateway +http/);
   await home.run(["message", "send", "greetings", '{"n":1}']);
-  await printed(dev, /hello 1/);
-
   let complaint = "";
   dev.stderr!.on("data", (chunk) => (complaint += String(chunk)));
+  await printed(dev, /hello 1/);
+  while (!complaint.includes("queue greetings: done\n")) await once(dev.stderr!, "data");
+  await home.run(["message", "send", "greetings", '{"n":-1}']);
+  while (!/"stack":"Error: below zero\\n +at [^"]*app\.mjs:/.test(complaint)) await once(dev.stderr!, "data");
+
   await writeFile(file, "export default app({");
   while (!complaint.includes("waiting for a change")) await once(dev.stderr!, "data");
   expect(complaint).toMatch(/TUNTAS_APP_FAILED: .*app\.mjs/);

@@ -8,19 +8,27 @@ import { TuntasError } from "./error.ts";
  * never succeed as it is), unknown (nobody can say whether the effect took place), duplicate (was done before). */
 export type OutcomeKind = "done" | "retry" | "conflict" | "rejected" | "poison" | "unknown" | "duplicate";
 
+interface More {
+  /** For `retry`: this delay instead of the worker's backoff. */
+  readonly afterMs?: number | undefined;
+  /** What was thrown, where it is no outcome and no error of ours: the log says where. */
+  readonly cause?: Error | undefined;
+}
+
 export class Outcome {
   readonly kind: OutcomeKind;
   readonly code: string;
   readonly message: string;
-  /** For `retry`: this delay instead of the worker's backoff. */
-  readonly afterMs: number | undefined;
+  readonly afterMs: More["afterMs"];
+  readonly cause: More["cause"];
 
-  constructor(kind: OutcomeKind, code: string, message: string, afterMs?: number) {
+  constructor(kind: OutcomeKind, code: string, message: string, more: More = {}) {
     this.kind = kind;
     // JavaScript callers, and thrown errors, may have anything there.
     this.code = String(code);
     this.message = String(message);
-    this.afterMs = afterMs;
+    this.afterMs = more.afterMs;
+    this.cause = more.cause;
   }
 }
 
@@ -42,7 +50,9 @@ interface Because {
 
 /** Try again after the worker's backoff, or after `after`. */
 export const retry = ({ code, message = "", after }: Because & { readonly after?: Duration }): Outcome =>
-  new Outcome("retry", code, message, after === undefined ? undefined : toMs(after, "retry: after"));
+  new Outcome("retry", code, message, {
+    afterMs: after === undefined ? undefined : toMs(after, "retry: after"),
+  });
 
 /** Somebody else changed the same thing first; try again soon. */
 export const conflict = ({ code, message = "" }: Because): Outcome => new Outcome("conflict", code, message);
@@ -76,7 +86,7 @@ function classify(thrown: unknown): Outcome {
   if (thrown instanceof Error) {
     const code = (thrown as { code?: unknown }).code;
     const name = typeof code === "string" && code !== "" ? code : thrown.name;
-    return new Outcome(isCollision(code) ? "conflict" : "retry", name, thrown.message);
+    return new Outcome(isCollision(code) ? "conflict" : "retry", name, thrown.message, { cause: thrown });
   }
   return new Outcome("retry", "THROWN", describeThrown(thrown));
 }

@@ -1,5 +1,9 @@
-// Structured logs: one JSON line an event, by pino. Secrets never get in: what could hold one is redacted by name.
+// Structured logs: one JSON line an event, by pino, and a readable one on a terminal. Secrets never get in: what could
+// hold one is redacted by name.
+import { isatty } from "node:tty";
 import pino from "pino";
+import { isTuntasError } from "../core/error.ts";
+import { readableLine } from "./log/line.ts";
 
 export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error" | "child" | "flush">;
 
@@ -21,6 +25,8 @@ function serializeCause(cause: unknown): unknown {
     message: cause.message,
     ...(code !== undefined && { code }),
     ...(remedy !== undefined && { remedy }),
+    // Ours says what to do; of any other one wants to know where it comes from.
+    ...(!isTuntasError(cause) && { stack: cause.stack }),
   };
 }
 
@@ -31,7 +37,18 @@ export type LogPlace = "stdout" | "stderr";
 // is dear; `flush` waits for it, which pino offers only where a minimum is set.
 const destinations: Partial<Record<LogPlace, pino.DestinationStream>> = {};
 const destinationOf = (place: LogPlace): pino.DestinationStream =>
-  (destinations[place] ??= pino.destination({ dest: place === "stdout" ? 1 : 2, sync: false, minLength: 1 }));
+  (destinations[place] ??= openDestination(place === "stdout" ? 1 : 2));
+
+function openDestination(dest: 1 | 2): pino.DestinationStream {
+  const inner = pino.destination({ dest, sync: false, minLength: 1 });
+  if (!isatty(dest)) return inner;
+  const coloured = process.env.NO_COLOR === undefined;
+  const readable = {
+    write: (line: string) => inner.write(readableLine(line, coloured)),
+    flush: (done: (cause?: Error) => void) => inner.flush(done),
+  };
+  return readable;
+}
 
 /** The log of this process; level from `TUNTAS_LOG_LEVEL`, `info` by default. */
 export function makeLog(fields: Readonly<Record<string, unknown>> = {}, place: LogPlace = "stdout"): Log {

@@ -6,6 +6,7 @@ import type { Answer } from "../command.ts";
 import { facts } from "../render.ts";
 import { databaseOfEnvironment } from "../session.ts";
 import { loadApplication } from "./load.ts";
+import { tellNews } from "./news.ts";
 
 export interface ApplicationOptions {
   readonly file: string;
@@ -47,6 +48,7 @@ export async function runApplication(options: ApplicationOptions): Promise<Answe
     await running.stop();
   };
   runUntilSignal(stop, { log });
+  tellNews((line) => process.stderr.write(`${line}\n`));
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   const url = `http://${options.host}:${gateway.port}`;
   return {

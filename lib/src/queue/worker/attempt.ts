@@ -354,7 +354,7 @@ function announceEnd(deps: AttemptDeps, item: Taken, { outcome, durationMs }: Re
 function announce({ queue, log }: AttemptDeps, item: Taken, outcome: Outcome, durationMs: number): void {
   const { correlationId, held } = item;
   const { messageId, receives: attempt } = held;
-  const { kind, code } = outcome;
+  const { kind, code, cause } = outcome;
   queueSignals.publish("worker.attempt", {
     queue: queue.name,
     outcome: kind,
@@ -367,7 +367,7 @@ function announce({ queue, log }: AttemptDeps, item: Taken, outcome: Outcome, du
   const failed = { queue: queue.name, code, messageId, correlationId, outcome: kind, attempt };
   if (kind === "retry" || kind === "conflict") queueSignals.publish("worker.retryable_failure", failed);
   if (kind === "poison") queueSignals.publish("worker.poison_message", failed);
-  log.warn(failed, outcome.message || code);
+  log.warn(cause ? { ...failed, stack: cause.stack } : failed, outcome.message || code);
 }
 
 function announceLost({ queue, log }: AttemptDeps, { held, correlationId }: Taken): void {

@@ -230,7 +230,7 @@ export class HeldPartition {
     const isAlone = records.length === 1;
     const attempt = isAlone || at === 0 ? this.#at.attempts + 1 : 1;
     const why = { attempts: attempt, code: storable(outcome.code, codeMax), reason: reasonOf(outcome) };
-    this.#tellFailure("stream.failed", record, why);
+    this.#tellFailure("stream.failed", record, { ...why, cause: outcome.cause });
     this.#size = fewer(records.length, at);
     if (!isAlone && at !== 0) return;
     await this.#settle(record, outcome, why);
@@ -301,7 +301,7 @@ export class HeldPartition {
     const attempts = record.attempts + 1;
     const why = { attempts, code: storable(outcome.code, codeMax), reason: reasonOf(outcome) };
     await failReplay(this.#deps.database, this.held, { id: record.id, ...why });
-    this.#tellFailure("stream.failed", record, why);
+    this.#tellFailure("stream.failed", record, { ...why, cause: outcome.cause });
   }
 
   async #pause(ms: number): Promise<void> {
@@ -319,10 +319,16 @@ export class HeldPartition {
     streamSignals.publish(name, { ...fields, ...this.#names });
   }
 
-  #tellFailure(name: StreamSignal, record: StoredRecord, { attempts: attempt, code, reason }: Failure): void {
+  #tellFailure(
+    name: StreamSignal,
+    record: StoredRecord,
+    failure: Failure & { readonly cause?: Outcome["cause"] },
+  ): void {
+    const { attempts: attempt, code, reason, cause } = failure;
     const fields = { ...recordFields(record), code, reason, attempt };
     this.#publish(name, fields);
-    this.#deps.log.warn({ event: name, ...fields, ...this.#names }, reason || code);
+    const stack = cause && { stack: cause.stack };
+    this.#deps.log.warn({ event: name, ...fields, ...this.#names, ...stack }, reason || code);
   }
 }
 

@@ -1,5 +1,6 @@
-// What is told of an attempt once its outcome is written: a signal for the figures, and a line in the log where the handler
-// noted something. Nothing is said before the commit, so nothing is said that did not happen.
+// What is told of an attempt once its outcome is written: a signal for the figures, and a line in the log where it failed
+// or the handler noted something. Nothing is said before the commit, so nothing is said that did not happen.
+import { isTuntasError } from "../../../core/error.ts";
 import { Outcome } from "../../../core/outcome.ts";
 import type { TaskContext } from "../../declaration.ts";
 import { workflowSignals } from "../../signals.ts";
@@ -12,11 +13,25 @@ export type Called =
   | "expired"
   | "abandoned";
 
-/** The error's name that the language knows; undefined where the handler succeeded. */
-function errorOf(called: Called): string | undefined {
-  if (called === "expired" || called === "abandoned") return "States.Timeout";
-  if ("thrown" in called) return failureOf(called.thrown).error;
-  return called.value instanceof Outcome ? ofOutcome(called.value).error : undefined;
+interface Failed {
+  /** The name that the language knows. */
+  readonly error: string | undefined;
+  readonly reason?: string;
+  readonly stack?: string | undefined;
+}
+
+/** Undefined where the handler succeeded. */
+function failureIn(called: Called): Failed | undefined {
+  if (called === "expired" || called === "abandoned") return { error: "States.Timeout" };
+  if (!("thrown" in called))
+    return called.value instanceof Outcome
+      ? { error: ofOutcome(called.value).error, reason: called.value.message }
+      : undefined;
+  const { thrown } = called;
+  const { error } = failureOf(thrown);
+  if (thrown instanceof Outcome) return { error, reason: thrown.message };
+  if (!(thrown instanceof Error)) return { error };
+  return { error, reason: thrown.message, ...(!isTuntasError(thrown) && { stack: thrown.stack }) };
 }
 
 export interface Reported {
@@ -28,8 +43,8 @@ export interface Reported {
 }
 
 export function report({ task, context, called, durationMs }: Reported): void {
-  const error = errorOf(called);
-  const outcome = error === undefined ? "succeeded" : "failed";
+  const failure = failureIn(called);
+  const outcome = failure ? "failed" : "succeeded";
   const { noted, log, idempotencyKey, attempt, workflowName, stateName, execution } = context;
   workflowSignals.publish("workflow.attempt", {
     workflow: workflowName,
@@ -37,10 +52,11 @@ export function report({ task, context, called, durationMs }: Reported): void {
     state: stateName,
     arn: execution.arn,
     outcome,
-    error: error ?? "",
+    error: failure?.error ?? "",
     durationMs,
   });
-  if (!noted) return;
-  const step = { event: "workflow.step", outcome, error, attempt, idempotencyKey, durationMs, ...noted };
-  log.info(step, `${stateName} ${outcome}`);
+  const { reason, ...known } = failure ?? {};
+  const step = { event: "workflow.step", outcome, attempt, idempotencyKey, durationMs, ...known, ...noted };
+  if (failure) log.warn(step, `${stateName} failed: ${reason || failure.error}`);
+  else if (noted) log.info(step, `${stateName} succeeded`);
 }

@@ -70,7 +70,7 @@ declare module "fastify" {
 export const httpErrors = catalogue({
   TUNTAS_HTTP_INVALID: {
     meaning: "A request is not what the route takes.",
-    remedy: "Correct the fields that the issues name.",
+    remedy: "Correct what the detail says; the issues, where there are any, name the fields.",
   },
   TUNTAS_HTTP_NOT_FOUND: {
     meaning: "There is nothing at this address.",

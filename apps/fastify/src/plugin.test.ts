@@ -82,6 +82,12 @@ const things = async (name: string): Promise<number> => {
 const create = (body: object, headers: Record<string, string> = {}) =>
   server.inject({ method: "POST", url: "/things", headers, payload: body });
 
+test("a body of another type is told which one is expected", async () => {
+  const headers = { "content-type": "application/x-www-form-urlencoded", "idempotency-key": "typed" };
+  const response = await server.inject({ method: "POST", url: "/things", headers, payload: "name=a" });
+  expect(response.json()).toMatchObject({ status: 415, detail: expect.stringContaining("application/json") });
+});
+
 test("A-04: what is answered under a key is answered again, with its status and its location, and the handler is not called", async () => {
   const first = await create({ name: "a" }, { "idempotency-key": "k-a" });
   const before = calls;

@@ -58,8 +58,11 @@ function fromFastify(error: FastifyError): Answer {
     );
   }
   const status = error.statusCode ?? 500;
-  if (status >= 400 && status < 500)
-    return { status, error: httpErrors.error("TUNTAS_HTTP_INVALID", error.message, { cause: error }) };
+  if (status >= 400 && status < 500) {
+    // What `curl -d` sends without a header, and Fastify does not say what it would take.
+    const text = status === 415 ? "expected a body of content-type application/json" : error.message;
+    return { status, error: httpErrors.error("TUNTAS_HTTP_INVALID", text, { cause: error }) };
+  }
   // What an unknown error says may hold a secret; it goes to the log, not to the caller.
   return answerOf(httpErrors.error("TUNTAS_HTTP_INTERNAL", "the service failed", { cause: error }));
 }

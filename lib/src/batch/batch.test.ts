@@ -422,6 +422,12 @@ test("B-25 O-05: two starts of one input are one job; another input under its ke
   expect(await of.start({ parts: 2 })).toEqual({ status: "duplicate", jobId: job.id });
   expect(await of.start({ parts: 3 }, { key: job.key })).toEqual({ status: "conflict", jobId: job.id });
   expect(await finalOf(of.name)).toEqual({ rows: 20, n: 20 });
+  const [one, again, next] = [
+    await of.start({ parts: 4 }),
+    await of.start({ parts: 4 }),
+    await of.start({ parts: 5 }),
+  ].map(({ jobId }) => Number(jobId));
+  expect([again, next]).toEqual([one, one! + 1]);
 });
 
 test("a job that is started in a transaction is there with its commit, and not without it", async () => {

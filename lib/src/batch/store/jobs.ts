@@ -17,9 +17,11 @@ export interface NewJob {
   readonly reason: string;
 }
 
+// A conflict would take a number all the same.
 const insert = statement(
   `insert into tuntas.batch_job (batch, key, input, input_hash, priority, actor, reason, state, asked_at)
-   values ($1, $2, $3, $4, $5, $6, $7, 'planning', tuntas.now())
+   select $1, $2, $3, $4, $5::int, $6, $7, 'planning', tuntas.now()
+   where not exists (select from tuntas.batch_job where batch = $1 and key = $2 and state <> 'cancelled')
    on conflict (batch, key) where state <> 'cancelled' do nothing returning id::text`,
 );
 

@@ -21,6 +21,8 @@ afterAll(async () => {
 
 test("processes that start at once bring the tables up to date, once; a file that has changed is refused", async () => {
   await using kit = await testPlatform({ databaseUrl: database.url, schema: "tuntas" });
+  // The list of an application that kept it itself before.
+  await database.query("create schema shop; create table shop.migration (name text primary key)");
   const migrations = { folder: pathToFileURL(`${path}/`), schema: "shop" };
   const shop = app({}, { migrations });
   const write = (name: string, text: string) => writeFile(join(path, name), text);

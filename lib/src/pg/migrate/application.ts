@@ -55,6 +55,8 @@ export async function migrateApplication(
     await client.query(
       `create table if not exists ${schema}.migration (name text primary key, checksum text)`,
     );
+    // A list that the application kept itself before has names alone.
+    await client.query(`alter table ${schema}.migration add column if not exists checksum text`);
     const { rows } = await client.query(`select name, checksum from ${schema}.migration`);
     const missing = missingOf(files, new Map(rows.map(({ name, checksum }) => [name, checksum])));
     for (const { name, text, checksum } of missing) {

@@ -16,9 +16,11 @@ export interface NewRun {
   readonly reason: string;
 }
 
+// A conflict would take a number all the same.
 const insert = statement(
   `insert into tuntas.backfill_run (backfill, scope, scope_hash, actor, reason, state, per_second, next_at, asked_at)
    select b.name, $2, $3, $4, $5, 'planning', b.per_second, tuntas.now(), tuntas.now() from tuntas.backfill b where b.name = $1
+     and not exists (select from tuntas.backfill_run where backfill = $1 and scope_hash = $3 and ended_at is null)
    on conflict (backfill, scope_hash) where ended_at is null do nothing returning id::text`,
 );
 

@@ -60,19 +60,23 @@ test("what is over is removed however much it is: a sweep does not stop at its f
     ]).toEqual([table, [{ left: 0 }]]);
 });
 
-test.each(["", ".fifo"])("what was sent while its queue was deleted is swept (queue%s)", async (suffix) => {
+test.each([
+  ["", null],
+  ["", "g"],
+  [".fifo", "g"],
+])("what was sent while its queue was deleted is swept (queue%s, group %s)", async (suffix, group) => {
   await using kit = await testPlatform();
   const { database, queues, context } = kit.platform;
   const { queue: kept } = await queues.catalog.create(defaultScope, `kept${suffix}`, {});
   const { queue } = await queues.catalog.create(defaultScope, `gone${suffix}`, {});
   const sender = await database.dedicatedClient();
-  const append = `select ${database.schema}.append($1, gen_random_uuid(), 'body', null, 't', null, $2, 'g', $3)`;
+  const append = `select ${database.schema}.append($1, gen_random_uuid(), 'body', null, 't', null, $2, $4, $3)`;
   await sender.query("begin");
   for (const [delay, id] of [
     [0, "ready"],
     [60, "delayed"],
   ])
-    for (const { id: queueId } of [kept, queue]) await sender.query(append, [queueId, delay, id]);
+    for (const { id: queueId } of [kept, queue]) await sender.query(append, [queueId, delay, id, group]);
   await queues.catalog.delete(queue);
   await sender.query("commit");
   await sender.end();

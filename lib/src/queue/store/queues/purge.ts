@@ -28,8 +28,9 @@ const lockGroups = statement(
      where u.group_id is not null order by u.group_id) o`,
 );
 
-// Only groups that are locked: the claim of another one would wait for the row, and this for the group.
-const ofLocked = `${isOld} and ($3::text[] is null or group_id = any($3))`;
+// Only groups that are locked: the claim of another one would wait for the row, and this for the group. What has no group is
+// nobody's but its own.
+const ofLocked = `${isOld} and ($3::text[] is null or group_id is null or group_id = any($3))`;
 
 // The body goes with its place, and with nothing else.
 const take = statement(

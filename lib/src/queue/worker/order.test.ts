@@ -164,6 +164,33 @@ test.each([8, 3])(
   },
 );
 
+test("W-27 what one process holds ahead keeps no other from its share of a capped queue", async () => {
+  const other = await kit.another();
+  const all = meter();
+  const options = (handle: () => Promise<void>) => ({
+    concurrency: 2,
+    globalConcurrency: 4,
+    handle: () => all.during(handle),
+  });
+  let ofTwin = 0;
+  const brief = () => new Promise<void>((resolve) => setTimeout(resolve, 2));
+  await using it = await work(kit.platform, options(brief));
+  await Promise.all(Array.from({ length: 600 }, (_, n) => it.queue.send({ id: `${n}` })));
+  await it.attempts.until(100);
+  await using twin = await work(
+    other,
+    options(async () => {
+      ofTwin++;
+      await brief();
+    }),
+    { name: it.queue.name },
+  );
+  await it.attempts.until(600);
+  expect(ofTwin).toBeGreaterThan(50);
+  expect(all.max()).toBeLessThanOrEqual(4);
+  void twin;
+});
+
 test("W-31 active() shows what runs and what waits", async () => {
   const goOn = gate();
   const inside = watch("queue.received");

@@ -309,9 +309,12 @@ export interface Cap {
   readonly inThis: number;
 }
 
-/** How many messages a worker may hold beside what is held: while nobody else holds any, more than its handlers take at once. */
+/**
+ * How many messages a worker may hold beside what is held: while nobody else holds any, more than its handlers take at once. Only one
+ * that comes up to the cap by itself, though: what another holds ahead would keep the other handlers of the queue from working.
+ */
 const freeOf = ({ inAll, inThis }: Cap, { held, own }: { held: number; own: number }): number =>
-  held === own && inThis <= inAll ? Infinity : inAll - held;
+  held === own && inThis === inAll ? Infinity : inAll - held;
 
 /** Claims no more than keeps all workers of the queue together at `cap`; claimers of one capped queue take turns. */
 export async function claimCapped(

@@ -1,5 +1,6 @@
 // Batches with the real queue, the real worker and the database.
 import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { poison, rejected } from "../core/outcome.ts";
@@ -40,12 +41,20 @@ const stage: Handle = ({ from }, { job, number, tx }) =>
     from,
   ]);
 
+const partsOf = ({ parts }: { readonly parts: number }): Part[] =>
+  Array.from({ length: parts }, (_, index) => ({ key: `part-${index + 1}`, from: index * 10 }));
+
+/** After a plan that took so long nothing is held ahead: what does not run lies in the queue. */
+const slowly = async (given: { readonly parts: number }) => {
+  await setTimeout(100);
+  return partsOf(given);
+};
+
 /** A batch of its own, whose parts stage ten numbers each, or do what they are told. */
 function declare(handle: Handle = stage, more: Partial<BatchOptions<typeof input, Part>> = {}) {
   return batch(`numbers-${randomUUID().slice(0, 8)}`, {
     input,
-    partitions: ({ parts }) =>
-      Array.from({ length: parts }, (_, index) => ({ key: `part-${index + 1}`, from: index * 10 })),
+    partitions: partsOf,
     handle,
     validate: () => [],
     promote: ({ job, tx }) =>
@@ -320,12 +329,11 @@ test("a promotion that fails is tried again and then left to a person, with noth
 test("B-10: a cancelled job stops its workers and promotes nothing, and its input may be started again", async () => {
   const at = gate();
   const stopped: unknown[] = [];
-  const of = await begin(
-    declare(async (part, context) => {
-      await stage(part, context);
-      await at.pass(context.signal).catch((cause: unknown) => stopped.push(cause));
-    }),
-  );
+  const handle: Handle = async (part, context) => {
+    await stage(part, context);
+    await at.pass(context.signal).catch((cause: unknown) => stopped.push(cause));
+  };
+  const of = await begin(declare(handle, { partitions: slowly }));
   const { jobId } = await of.start({ parts: 10 });
   await expect.poll(at.came).toBe(4);
   expect(await queuedOf(of.name)).toBeGreaterThan(0);
@@ -507,4 +515,26 @@ test("what partitions hand over is committed together, and one whose statement f
   expect(await stagedOf(jobId)).toBe(79);
   const commits = "select count(distinct xmin::text)::int as n from tuntas.staged where job = $1";
   expect((await ask(commits, [jobId]))[0]!.n).toBeLessThan(60);
+});
+
+test("a process that dies with messages that it held ahead uses up none of their attempts", async () => {
+  const held = gate();
+  const handle: Handle = async (part, context) => {
+    if (part.from < 20) await held.pass(context.signal);
+    await stage(part, context);
+  };
+  const retry = { attempts: 1, base: "10ms", max: "20ms" } as const;
+  const of = await begin(declare(handle, { concurrency: 2, partitions: slowly, retry }));
+  const { jobId } = await of.start({ parts: 6 });
+  await expect.poll(held.came).toBe(2);
+  // One that had claimed the others, and died before it began them, has left them so.
+  const received = await ask(
+    `update tuntas.ready set receives = 1, first_received_at = now()
+     where queue_id = (select id from tuntas.queue where name = $1) returning id`,
+    [`batch-${of.name}`],
+  );
+  expect(received).toHaveLength(4);
+  held.open();
+  const job = await kit.platform.batches.settled(jobId);
+  expect(job).toMatchObject({ state: "completed", partitions: { done: 6 } });
 });

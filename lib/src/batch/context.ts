@@ -6,7 +6,7 @@ import { handedOver } from "../engine/handler/control.ts";
 import type { CommittingContext } from "../queue/index.ts";
 import type { JobFacts, PartitionContext } from "./contract.ts";
 
-interface Parts extends Pick<PartitionContext, "signal" | "number" | "idempotencyKey"> {
+interface Parts extends Pick<PartitionContext, "signal" | "attempt" | "number" | "idempotencyKey"> {
   readonly context: CommittingContext;
   readonly job: JobFacts;
 }
@@ -15,12 +15,14 @@ export class WorkContext implements PartitionContext<any> {
   readonly context: CommittingContext;
   readonly job: JobFacts<any>;
   readonly number: number;
+  readonly attempt: number;
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
   readonly writes: Write[] = [];
 
-  constructor({ context, job, number, idempotencyKey, signal }: Parts) {
+  constructor({ context, job, number, attempt, idempotencyKey, signal }: Parts) {
     this.context = context;
+    this.attempt = attempt;
     this.job = job;
     this.number = number;
     this.idempotencyKey = idempotencyKey;
@@ -37,10 +39,6 @@ export class WorkContext implements PartitionContext<any> {
 
   get database(): Sql {
     return this.context.database;
-  }
-
-  get attempt(): number {
-    return this.context.attempt;
   }
 
   get caller(): string {

@@ -163,7 +163,7 @@ export function makeWork({ database, running, afterCommit, nudge }: WorkOptions)
   }
 
   // Those that begin at one moment share a commit; whoever pauses or cancels their job goes through them in another order.
-  const begins = coalescer<Claim & { readonly attempt: number }, Begun | undefined>({
+  const begins = coalescer<Claim & { readonly receives: number }, Begun | undefined>({
     itemsMax: 100,
     flushesMax: 2,
     schedule: setImmediate,
@@ -171,8 +171,8 @@ export function makeWork({ database, running, afterCommit, nudge }: WorkOptions)
   });
 
   /** Begins the attempt. Where its job does not run, the partition waits for that without a message. */
-  async function begin(claim: Claim, attempt: number): Promise<Begun> {
-    const begun = await begins.add({ ...claim, attempt });
+  async function begin(claim: Claim, receives: number): Promise<Begun> {
+    const begun = await begins.add({ ...claim, receives });
     if (begun) return begun;
     // Whoever begins the job waits for this transaction, and sees then that the partition has no message.
     const isRunning = await database.transaction(async (tx) => {
@@ -180,7 +180,7 @@ export function makeWork({ database, running, afterCommit, nudge }: WorkOptions)
       if (job && job.state !== "running") await partitions.letGoPartition(tx, claim);
       return job?.state === "running";
     });
-    const begunNow = isRunning ? await begins.add({ ...claim, attempt }) : undefined;
+    const begunNow = isRunning ? await begins.add({ ...claim, receives }) : undefined;
     if (begunNow) return begunNow;
     throw isVoid;
   }
@@ -188,9 +188,9 @@ export function makeWork({ database, running, afterCommit, nudge }: WorkOptions)
   async function failPartition(
     batch: BatchDefinition,
     claim: Claim,
-    of: { readonly begun: Begun; readonly attempt: number; readonly cause: unknown },
+    { begun, cause }: { readonly begun: Begun; readonly cause: unknown },
   ) {
-    const { begun, attempt, cause } = of;
+    const { attempt } = begun;
     const failure = asFailure(cause);
     const last = isFinal(cause) || isLast(outcomeOfThrown(cause), attempt, batch.options.retry.attempts);
     if (!(await partitions.failPartition(database, claim, { attempt, last, failure }))) throw isVoid;
@@ -220,7 +220,7 @@ export function makeWork({ database, running, afterCommit, nudge }: WorkOptions)
     const failed = failureOf(returned);
     if (failed) throw failed;
     const { batch: name, key: partition } = begun;
-    const told = { batch: name, jobId: claim.job, partition, attempt: context.attempt };
+    const told = { batch: name, jobId: claim.job, partition, attempt: begun.attempt };
     const durationMs = performance.now() - startedAt;
     afterCommit(context.messageId, () => void tellDone(claim, { ...told, durationMs }));
     const { text } = database.prepare(partitions.endOrRaise);
@@ -232,18 +232,14 @@ export function makeWork({ database, running, afterCommit, nudge }: WorkOptions)
     claim: PartitionStep,
     context: CommittingContext,
   ): Promise<void> {
-    const { attempt } = context;
-    const begun = await begin(claim, attempt);
+    const begun = await begin(claim, context.attempt);
+    const { attempt } = begun;
     const { retry } = batch.options;
     if (attempt > retry.attempts) {
       const { failureCode: code, failureMessage: message } = begun;
       const unseen = () =>
         batchErrors.error("TUNTAS_BATCH_ATTEMPTS", `none of ${retry.attempts} attempts came to an end`);
-      return failPartition(batch, claim, {
-        begun,
-        attempt,
-        cause: code === null ? unseen() : { code, message },
-      });
+      return failPartition(batch, claim, { begun, cause: code === null ? unseen() : { code, message } });
     }
     const controller = running.add(claim.job);
     try {
@@ -251,12 +247,12 @@ export function makeWork({ database, running, afterCommit, nudge }: WorkOptions)
       const job = { id: claim.job, batch: name, key, input: await inputOf(batch, jobInput) };
       const idempotencyKey = partitionKey(job, begun.key);
       const signal = AbortSignal.any([context.signal, controller.signal]);
-      const own = new WorkContext({ context, signal, job, number: claim.number, idempotencyKey });
+      const own = new WorkContext({ context, signal, job, number: claim.number, attempt, idempotencyKey });
       await handlePartition(batch, claim, own, begun);
     } catch (cause) {
       if (cause === isVoid || controller.signal.aborted) throw isVoid;
       if (isCutOff(context)) throw cause;
-      await failPartition(batch, claim, { begun, attempt, cause });
+      await failPartition(batch, claim, { begun, cause });
     } finally {
       running.remove(claim.job, controller);
     }

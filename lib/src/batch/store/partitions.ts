@@ -31,6 +31,8 @@ const send = statement(
 export const sendPartitions = (tx: Tx, job: string): Promise<Claim[]> => tx.run<Claim & {}>(send, [job]);
 
 export interface Begun {
+  /** Which attempt it is. */
+  readonly attempt: number;
   readonly batch: string;
   readonly jobKey: string;
   readonly jobInput: string;
@@ -42,23 +44,26 @@ export interface Begun {
 }
 
 const begin = statement(
-  `update tuntas.batch_partition p set state = 'running', attempts = u.attempt, begun_at = tuntas.now()
-   from unnest($1::bigint[], $2::int[], $3::int[], $4::int[]) with ordinality as u(job, number, run, attempt, n), tuntas.batch_job j, tuntas.batch b
+  `update tuntas.batch_partition p set state = 'running', attempts = least(u.receives, p.attempts + 1), begun_at = tuntas.now()
+   from unnest($1::bigint[], $2::int[], $3::int[], $4::int[]) with ordinality as u(job, number, run, receives, n), tuntas.batch_job j, tuntas.batch b
    where p.job = u.job and p.number = u.number and p.run = u.run and p.ended_at is null and j.id = p.job and j.state = 'running' and b.name = j.batch
-   returning u.n::int, j.batch, j.key as "jobKey", j.input as "jobInput", p.key, p.input, b.staging,
+   returning u.n::int, p.attempts as attempt, j.batch, j.key as "jobKey", j.input as "jobInput", p.key, p.input, b.staging,
      p.failure_code as "failureCode", p.failure_message as "failureMessage"`,
 );
 
-/** Marks attempts; undefined in the place of one whose message is void, or whose job does not run. */
+/**
+ * Marks attempts; a receive by a process that died while it held the message ahead was none. Undefined in the place of one whose
+ * message is void, or whose job does not run.
+ */
 export async function beginPartitions(
   sql: Runner,
-  all: readonly (Claim & { readonly attempt: number })[],
+  all: readonly (Claim & { readonly receives: number })[],
 ): Promise<(Begun | undefined)[]> {
   const rows = await sql.run<Begun & { n: number }>(begin, [
     all.map(({ job }) => job),
     all.map(({ number }) => number),
     all.map(({ run }) => run),
-    all.map(({ attempt }) => attempt),
+    all.map(({ receives }) => receives),
   ]);
   return all.map((_, at) => rows.find(({ n }) => n === at + 1));
 }

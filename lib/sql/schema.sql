@@ -1331,6 +1331,7 @@ create table tuntas.stream_arrival (
   key text not null,
   body text not null,
   appended_at timestamp with time zone not null,
+  known integer,
   constraint stream_arrival_pkey PRIMARY KEY (stream_id, partition, id),
   constraint stream_arrival_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES tuntas.stream(id) ON DELETE CASCADE
 );
@@ -2151,6 +2152,29 @@ begin
 end $function$
 ;
 
+CREATE OR REPLACE FUNCTION tuntas.stream_append(of_stream integer, partitions integer[], keys text[], bodies text[])
+ RETURNS TABLE(partition integer, first_offset bigint)
+ LANGUAGE plpgsql
+AS $function$
+begin
+  return query select a.partition, a.first_offset from tuntas.stream_append(of_stream,
+    (select s.partitions from tuntas.stream s where s.id = of_stream), stream_append.partitions, keys, bodies) a where a.partition >= 0;
+  -- Nobody adds partitions under the locks that it holds by now.
+  perform tuntas.stream_refuse_older(of_stream);
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.stream_older_arrival()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from tuntas.stream s where s.id = new.stream_id for key share;
+  perform tuntas.stream_refuse_older(new.stream_id);
+  return new;
+end $function$
+;
+
 CREATE OR REPLACE FUNCTION tuntas.stream_peek(of_stream integer, of_partition integer, from_offset bigint, most integer)
  RETURNS TABLE("offset" bigint, key text, body text, appended_at timestamp with time zone)
  LANGUAGE plpgsql
@@ -2175,6 +2199,19 @@ begin
 end $function$
 ;
 
+CREATE OR REPLACE FUNCTION tuntas.stream_read(of_consumer integer, of_stream integer, of_partition integer, from_offset bigint, most integer)
+ RETURNS TABLE("offset" bigint, key text, body text, appended_at timestamp with time zone)
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (select from tuntas.stream_arrival a where a.stream_id = of_stream and a.partition = of_partition) then
+    perform tuntas.stream_sequence(of_stream, of_partition);
+  end if;
+  return query select r.* from tuntas.stream_peek(of_stream, of_partition, from_offset,
+    least(most, coalesce(tuntas.stream_until(of_consumer, of_stream, of_partition, from_offset) - from_offset, most))::integer) r;
+end $function$
+;
+
 CREATE OR REPLACE FUNCTION tuntas.stream_read(of_stream integer, of_partition integer, from_offset bigint, most integer)
  RETURNS TABLE("offset" bigint, key text, body text, appended_at timestamp with time zone)
  LANGUAGE plpgsql
@@ -2183,7 +2220,22 @@ begin
   if exists (select from tuntas.stream_arrival a where a.stream_id = of_stream and a.partition = of_partition) then
     perform tuntas.stream_sequence(of_stream, of_partition);
   end if;
-  return query select r.* from tuntas.stream_peek(of_stream, of_partition, from_offset, most) r;
+  return query select r.* from tuntas.stream_peek(of_stream, of_partition, from_offset,
+    least(most, greatest(0, coalesce((select s.offsets[of_partition + 1] from tuntas.stream_seam s where s.stream_id = of_stream
+      order by s.seam limit 1) - from_offset, most)))::integer) r;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.stream_refuse_older(of_stream integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if exists (select from tuntas.stream_seam s where s.stream_id = of_stream) then
+    raise exception 'stream % has more partitions than this process knows of', (select s.name from tuntas.stream s where s.id = of_stream)
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Its version of Tuntas is older than others that run: replace it.';
+  end if;
 end $function$
 ;
 
@@ -2318,5 +2370,7 @@ AS $function$
   end
   $function$
 ;
+
+CREATE TRIGGER older BEFORE INSERT ON tuntas.stream_arrival FOR EACH ROW WHEN ((new.known IS NULL)) EXECUTE FUNCTION tuntas.stream_older_arrival();
 
 CREATE TRIGGER outbox_replay BEFORE INSERT ON tuntas.outbox FOR EACH ROW WHEN ((current_setting('tuntas.replay'::text, true) = 'on'::text)) EXECUTE FUNCTION tuntas.suppress_announcement();

@@ -166,6 +166,39 @@ test("Y-02 Y-13: more partitions take new records at once, and each key keeps it
   );
   const partitions = new Set(rows.map(({ id }) => id.split("/")[1]));
   expect([...partitions].toSorted()).toEqual(["0", "1", "2", "3", "4"]);
+
+  // A deployment that is taken back declares the number before.
+  await kit.platform.streams.declare([declare({ partitions: 2 }, of.name)], []);
+  expect(await kit.platform.streams.find(of.name)).toMatchObject({ partitions: 5 });
+  const never = kit.platform.streams.declare([declare({ partitions: 3 }, of.name)], []);
+  await expect(never).rejects.toMatchObject({ code: "TUNTAS_STREAM_PARTITIONS" });
+});
+
+test("a process of the version before seams goes on until a stream has one, then appends and reads nothing behind it", async () => {
+  const of = declare({ partitions: 1 });
+  await kit.platform.streams.declare([of], []);
+  const [{ id }] = (await ask<{ id: number }>(kit.platform, "select id from tuntas.stream where name = $1", [
+    of.name,
+  ])) as [{ id: number }];
+  // As that version says it.
+  const append = () =>
+    ask(kit.platform, "select * from tuntas.stream_append($1, array[0], array['k'], array['{}'])", [id]);
+  const arrive = () =>
+    ask(
+      kit.platform,
+      "insert into tuntas.stream_arrival (stream_id, partition, key, body, appended_at) select $1, 0, 'k', '{}', now()",
+      [id],
+    );
+  const read = () => ask(kit.platform, 'select "offset" from tuntas.stream_read($1, 0, 0, 10)', [id]);
+  expect(await append()).toEqual([{ partition: 0, first_offset: "0" }]);
+  await arrive();
+  expect(await read()).toHaveLength(2);
+  await kit.platform.streams.declare([declare({ partitions: 2 }, of.name)], []);
+  await expect(append()).rejects.toMatchObject({ code: "55000" });
+  await expect(arrive()).rejects.toMatchObject({ code: "55000" });
+  const keys = upTo(20).map((n) => kit.platform.streams.append(of as never, { n }, { key: `key ${n}` }));
+  await Promise.all(keys);
+  expect(await read()).toHaveLength(2);
 });
 
 test("Y-01: a new consumer begins with the oldest record, or with what comes, as it says; a known one where it was", async () => {

@@ -146,21 +146,28 @@ export function openStreams({ database, processId, log, ...telling }: StreamRoom
   });
   const upkeep = makeUpkeep({ database, log, ...telling });
 
+  /** A deployment that is taken back declares the number before, and works by the one that there is. Errors: TUNTAS_STREAM_PARTITIONS. */
+  async function checkFewer(tx: Tx, { id, name, partitions }: store.StreamRow, declared: number) {
+    const said = `stream ${name} has ${partitions} partitions, and is declared with ${declared}`;
+    if (!(await store.hadPartitions(tx, id, declared)))
+      throw streamErrors.error("TUNTAS_STREAM_PARTITIONS", said);
+    log.warn(
+      { stream: name, partitions, declared },
+      `${said}, as before it got more; it keeps those that it has`,
+    );
+  }
+
   async function declareStream(definition: StreamDefinition): Promise<void> {
     const settings = streamSettingsOf(definition);
     const declared = await database.transaction(async (tx) => {
       const found = await store.declareStream(tx, settings);
-      if (found.partitions > settings.partitions)
-        throw streamErrors.error(
-          "TUNTAS_STREAM_PARTITIONS",
-          `stream ${found.name} has ${found.partitions} partitions, and is declared with ${settings.partitions}`,
-        );
+      if (found.partitions > settings.partitions) await checkFewer(tx, found, settings.partitions);
       if (found.segment > 0) return found;
       await store.addPartitions(tx, found);
       await store.roll(tx, found.id);
       return { ...found, partitions: settings.partitions };
     });
-    if (declared.partitions === settings.partitions) return;
+    if (declared.partitions >= settings.partitions) return;
     // It gives up where a transaction that has appended stays open.
     await again(() => store.widen(database, declared.id, settings.partitions));
     known.delete(settings.name);

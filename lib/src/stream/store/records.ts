@@ -53,9 +53,9 @@ export async function appendRecords(
 // Its lock is the foreign key's, taken before the number of partitions is looked at: who adds some waits for this transaction, and
 // who comes after that finds another number.
 const arrive = statement(
-  `insert into tuntas.stream_arrival (stream_id, partition, key, body, appended_at)
-   select s.id, $3, $4, $5, tuntas.now() from (
-     select id from tuntas.stream where id = $1 and partitions = $2 for key share) s returning id`,
+  `insert into tuntas.stream_arrival (stream_id, known, partition, key, body, appended_at)
+   select s.id, s.partitions, $3, $4, $5, tuntas.now() from (
+     select id, partitions from tuntas.stream where id = $1 and partitions = $2 for key share) s returning id`,
 );
 const tell = statement(`select pg_notify($1, $2)`);
 
@@ -85,9 +85,7 @@ export interface Range {
 }
 
 const stored = `r."offset"::float8 as "offset", r.key, r.body, ${ms("r.appended_at")} as "appendedAtMs"`;
-const read = statement(
-  `select ${stored} from tuntas.stream_read($1, $2, $3, least($4, coalesce(tuntas.stream_until($5, $1, $2, $3) - $3, $4))::int) r`,
-);
+const read = statement(`select ${stored} from tuntas.stream_read($5, $1, $2, $3, $4) r`);
 const peek = statement(`select ${stored} from tuntas.stream_peek($1, $2, $3, $4) r`);
 
 const valuesOf = ({ streamId, partition, offset, limit }: Range) => [streamId, partition, offset, limit];

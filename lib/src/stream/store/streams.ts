@@ -53,6 +53,12 @@ const insertPartitions = statement(
 export const addPartitions = (tx: Tx, { id, partitions }: StreamRow) =>
   tx.run(insertPartitions, [id, partitions]);
 
+const earlier = statement(`select from tuntas.stream_seam where stream_id = $1 and partitions = $2`);
+
+/** Whether the stream had so many partitions before it got more. */
+export const hadPartitions = async (sql: Runner, streamId: number, partitions: number): Promise<boolean> =>
+  (await sql.run(earlier, [streamId, partitions])).length > 0;
+
 const widenInto = statement(`select tuntas.stream_widen($1, $2)`);
 
 /** Adds partitions, once no transaction is open that has appended. */

@@ -892,7 +892,7 @@ create table tuntas.process (
   started_at timestamp with time zone not null,
   heartbeat_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
-  locked_at timestamp with time zone,
+  locked_on text,
   constraint process_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
 
@@ -2112,6 +2112,16 @@ AS $function$
     return sent.message_id;
   end
   $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.server_run(OUT run text, OUT began timestamp with time zone)
+ RETURNS record
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select extract(epoch from s.started) || '/' || coalesce(extract(epoch from s.counted), 0), greatest(s.started, s.counted)
+  from (select pg_postmaster_start_time() as started, pg_stat_get_bgwriter_stat_reset_time() as counted) s
+$function$
 ;
 
 CREATE OR REPLACE FUNCTION tuntas.stream_append(of_stream integer, known integer, partitions integer[], keys text[], bodies text[])

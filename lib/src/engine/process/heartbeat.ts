@@ -27,9 +27,14 @@ const lockName = `hashtextextended('tuntas process ${data.schema} ' || $1, 0)`;
 /**
  * A lock that is free tells of a death only where its owner could have come back for it: after a restart of the server, or
  * a failure of the network, all locks are free at once. Who has just lost his own believes the leases alone for so long, and
- * so does who meets a server that has just started, of those who have not had their locks from it.
+ * so does who meets a server that has just begun to run, of those who have not had their locks from this run. Where it has run
+ * for long and they have theirs from elsewhere, they are on their way here from a server that failed.
  */
 const graceMs = 5000;
+const longMs = 60_000;
+
+const isTold = `case when p.locked_on = r.run then true
+    else r.began < pg_catalog.now() - interval '${graceMs} ms' and (p.locked_on is null or r.began > pg_catalog.now() - interval '${longMs} ms') end`;
 
 /**
  * Deaths come in groups: a machine goes, or whoever was taking over is killed as well. For so long after one it is looked
@@ -37,16 +42,16 @@ const graceMs = 5000;
  */
 const alert = { forMs: 5000, intervalMs: 250 };
 
-// Two checkers may meet on one dead process's lock; the loser sees it as alive for one round.
+// It beats in the session that has the lock. Two checkers may meet on one dead process's lock; the loser sees it as alive for one round.
 const beatText = inSchema(`with beat as (
-    update tuntas.process set heartbeat_at = tuntas.now(), expires_at = tuntas.now() + make_interval(secs => $2)
+    update tuntas.process set heartbeat_at = tuntas.now(), expires_at = tuntas.now() + make_interval(secs => $2),
+      locked_on = (select run from tuntas.server_run())
     where id = $1 returning id
   )
   select (select count(*)::int from beat) as alive,
-    array(select p.id::text from tuntas.process p where p.id <> $1
+    array(select p.id::text from tuntas.process p, tuntas.server_run() r where p.id <> $1
       and (p.expires_at < tuntas.now() or ($3 and p.lock_key is not null
-        and pg_postmaster_start_time() < greatest(p.locked_at, pg_catalog.now() - interval '${graceMs} ms')
-        and pg_try_advisory_xact_lock(p.lock_key)))) as dead
+        and case when ${isTold} then pg_try_advisory_xact_lock(p.lock_key) end))) as dead
       ${data.agendaColumns}`);
 
 /** What the rooms' columns are to be given, as the process last told it. */
@@ -76,9 +81,7 @@ async function takeLock(client: pg.Client, processId: string): Promise<void> {
   // A process that starts may meet a checker that tries the lock at this moment; the checker lets go at its commit.
   await client.query(`select pg_advisory_lock(${lockName})`, [processId]);
   await client.query(
-    inSchema(
-      `update tuntas.process set lock_key = ${lockName.replace("$1", "id::text")}, locked_at = pg_catalog.now() where id = $1`,
-    ),
+    inSchema(`update tuntas.process set lock_key = ${lockName.replace("$1", "id::text")} where id = $1`),
     [processId],
   );
 }

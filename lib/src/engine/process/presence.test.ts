@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { testPlatform, type TestPlatform } from "tuntas/testing";
 import { attachEmbedded } from "../../pg/embedded/index.ts";
@@ -42,9 +43,9 @@ test("who was taken for dead beats again at once, in another's name, from the th
 });
 
 // Whose locks are free, of which one was had from the server as it runs.
-const gone = `insert into tuntas.process (name, host, pid, version, lock_key, locked_at, started_at, heartbeat_at, expires_at)
-  select name, 'h', 1, 'v', key, pg_postmaster_start_time() + since, tuntas.now(), tuntas.now(), tuntas.now() + interval '1 h'
-  from (values ('died', 1, interval '1 ms'), ('may come back', 2, interval '-1 ms')) as v(name, key, since)`;
+const gone = `insert into tuntas.process (name, host, pid, version, lock_key, locked_on, started_at, heartbeat_at, expires_at)
+  select name, 'h', 1, 'v', key, run, tuntas.now(), tuntas.now(), tuntas.now() + interval '1 h'
+  from (select 'died', 1, run from tuntas.server_run() union all select 'may come back', 2, 'before') as v(name, key, run)`;
 
 test("on a server that has just started, who had his lock from it and has it no more is dead at once", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "tuntas-"));
@@ -68,4 +69,31 @@ test("on a server that has just started, who had his lock from it and has it no 
   if (begun.age < 2.5) expect(seen.left).toEqual(["may come back"]);
   while (seen.left.length > 0) [seen] = await look();
   expect(seen.age).toBeGreaterThan(5);
+});
+
+test("a server whose sessions a crash has ended runs anew, and who had his lock before that may come back", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "tuntas-"));
+  const server = await attachEmbedded({ dataDir });
+  onTestFinished(async () => {
+    await server.detach();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  const runOf = async (text: string) => {
+    const client = new pg.Client(server.url);
+    client.on("error", () => undefined);
+    await client.connect();
+    const { rows } = await client.query(text).finally(() => client.end().catch(() => undefined));
+    return rows[0];
+  };
+  const fresh = await testPlatform({ databaseUrl: server.url, watches: false });
+  const look = `select run, pg_postmaster_start_time()::text as started from ${fresh.schema}.server_run()`;
+  const before = await runOf(look);
+  const victim = new pg.Client(server.url);
+  victim.on("error", () => undefined);
+  await victim.connect();
+  process.kill((await victim.query("select pg_backend_pid() as pid")).rows[0].pid, "SIGKILL");
+  const after = () => runOf(look).catch(() => before);
+  await expect.poll(async () => (await after()).run, { timeout: 20_000 }).not.toBe(before.run);
+  expect((await after()).started).toBe(before.started);
+  await fresh[Symbol.asyncDispose]();
 });

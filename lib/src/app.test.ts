@@ -16,7 +16,7 @@ test("a start that fails in the middle leaves nothing behind: what was bound is 
   });
   const { databaseUrl, schema, platform } = kit;
   const broken = reconciliation({
-    name: "",
+    name: "x".repeat(513),
     invariant: "none",
     anomaly: "workflow_missing",
     owner: "team",

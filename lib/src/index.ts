@@ -2,6 +2,7 @@
 export { TuntasError, catalogue, isTuntasError } from "./core/error.ts";
 export type { Catalogue } from "./core/error.ts";
 export type { Duration } from "./core/duration.ts";
+export { nearest } from "./core/nearest.ts";
 export { describeIssues, jsonSchemaOf, type JsonSchema, type Schema } from "./core/schema.ts";
 export { app, start } from "./app.ts";
 export type { AppDefinition, AppOptions, Definition, RunningApp, StartOptions } from "./app.ts";
@@ -60,7 +61,7 @@ export { service } from "./service/declaration.ts";
 export type { ServiceDefinition } from "./service/contract.ts";
 export { runMain, runUntilSignal } from "./engine/service.ts";
 export type { ServiceOptions } from "./engine/service.ts";
-export { toMs } from "./core/duration.ts";
+export { durationText, toMs } from "./core/duration.ts";
 export type { Migrations } from "./pg/migrate/application.ts";
 export type { Database } from "./pg/database.ts";
 export { toCoded as codedDatabaseError } from "./pg/faults.ts";

@@ -1,7 +1,7 @@
 // Which command a line begins with.
+import { nearest } from "tuntas";
 import type { Command } from "./command.ts";
 import { cliErrors } from "./errors.ts";
-import { nearest } from "./nearest.ts";
 
 /** The commands of a noun. */
 export const ofGroup = (commands: readonly Command[], group: string): readonly Command[] =>

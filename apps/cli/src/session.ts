@@ -1,11 +1,10 @@
 // A command's hold on the database: opened for the command, closed after it.
 import { resolve } from "node:path";
 import type { Platform } from "tuntas";
-import { isTuntasError, makeLog, openPlatform, start } from "tuntas";
+import { isTuntasError, makeLog, openPlatform, start, nearest } from "tuntas";
 import { defaultScope, queueErrors, type QueueRecord, type Scope } from "tuntas/queue";
 import type { Call, OptionSpec } from "./command.ts";
 import { loadApplication } from "./dev/load.ts";
-import { nearest } from "./nearest.ts";
 
 /** The database that the environment names: DATABASE_URL, else the embedded server under TUNTAS_DATA_DIR. */
 export const databaseOfEnvironment = (): { databaseUrl: string | undefined; dataDir: string } => ({

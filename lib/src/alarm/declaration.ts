@@ -1,16 +1,13 @@
 // Declaring alarms, beside the work that they watch.
 import { toMs } from "../core/duration.ts";
 import { isStorable } from "../core/text.ts";
+import { isText, unknownOptions, type Finding, type NamesOf } from "../engine/findings.ts";
 import type { AlarmDefinition, AlarmOptions, Condition, MetricChoice, Notify } from "./contract.ts";
 import { alarmErrors } from "./contract.ts";
 
 const nameForm = /^[a-z0-9][a-z0-9-]{0,79}$/;
 const missingKinds = ["missing", "ignore", "breaching", "notBreaching"];
 const statistics = ["max", "min", "average", "sum", "last", "growth"];
-
-type Finding = string | false | undefined;
-
-const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
 
 function wrongOf(value: Condition | undefined): Finding {
   const entries = Object.entries(value ?? {});
@@ -54,7 +51,24 @@ function wrongNotify(notify: Notify): Finding {
   return !isText(notify.target?.kind) && "notify: expected a webhook, a command or a target";
 }
 
+const metricNames = { name: true, labels: true, statistic: true } as const;
+const conditionNames = { above: true, atLeast: true, below: true, atMost: true } as const;
+const optionNames: NamesOf<AlarmOptions> = {
+  metric: metricNames,
+  when: conditionNames,
+  and: { metric: metricNames, when: conditionNames },
+  of: true,
+  missing: true,
+  period: true,
+  severity: true,
+  owner: true,
+  runbook: true,
+  notify: { webhook: true, headers: true, command: true, target: true },
+  checks: { text: true, metric: metricNames, over: true, unit: true },
+};
+
 function* findings(name: string, options: AlarmOptions): Generator<Finding> {
+  yield* unknownOptions(options, optionNames);
   yield (
     !nameForm.test(name) &&
     `expected a name of lower-case letters, digits and hyphens, got ${JSON.stringify(name)}`
@@ -80,7 +94,7 @@ function* findings(name: string, options: AlarmOptions): Generator<Finding> {
 
 /** Declares an alarm. Errors: TUNTAS_ALARM_OPTIONS. */
 export function alarm(name: string, options: AlarmOptions): AlarmDefinition {
-  for (const finding of findings(name, options))
+  for (const finding of findings(name, options ?? {}))
     if (finding) throw alarmErrors.error("TUNTAS_ALARM_OPTIONS", `alarm ${name}: ${finding}`);
   return { kind: "alarm", name, options };
 }

@@ -14,7 +14,16 @@ import {
   type Started,
   type StartOptions,
 } from "./contract.ts";
-import { dayMs, got, isText, wrongNumber, wrongTime, type Finding } from "../engine/findings.ts";
+import {
+  dayMs,
+  got,
+  isText,
+  unknownOptions,
+  wrongNumber,
+  wrongTime,
+  type Finding,
+  type NamesOf,
+} from "../engine/findings.ts";
 import { stepMessage } from "./step.ts";
 
 const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,59}$/;
@@ -88,7 +97,26 @@ function* wrongPolicies({
   );
 }
 
+const optionNames: NamesOf<AnyOptions> = {
+  input: true,
+  partitions: true,
+  handle: true,
+  validate: true,
+  promote: true,
+  staging: { table: true, kept: true },
+  retry: { attempts: true, base: true, max: true },
+  timeout: true,
+  concurrency: true,
+  priority: true,
+  runsOn: { service: true },
+  owner: true,
+  runbook: true,
+  announce: true,
+  retention: true,
+};
+
 function* findings(name: string, options: AnyOptions): Generator<Finding> {
+  yield* unknownOptions(options, optionNames);
   yield (
     !nameForm.test(name) &&
     `expected a name of up to 60 letters, digits, "-" and "_", got ${JSON.stringify(name)}`

@@ -29,3 +29,21 @@ export function toMs(duration: Duration, field?: string): number {
 /** The duration in whole seconds, rounded up, since SQS counts in seconds. */
 export const toSeconds = (duration: Duration, field?: string): number =>
   Math.ceil(toMs(duration, field) / 1000);
+
+const unitsDown = ["d", "h", "m", "s"] as const;
+
+/** A duration as people write it, in the largest unit of which it is a whole number: `4d`, `90s`, `0s`. */
+export function durationText(ms: number): Duration {
+  if (ms === 0) return "0s";
+  const unit = unitsDown.find((each) => ms % unitMs[each] === 0) ?? "ms";
+  return `${ms / unitMs[unit]}${unit}`;
+}
+
+/** A measured time, to a tenth of the largest unit that it fills: `2.1m`. */
+export function measuredText(ms: number): Duration {
+  const unit = unitsDown.find((each) => ms >= unitMs[each]) ?? (ms === 0 ? "s" : "ms");
+  return `${tenth(ms / unitMs[unit])}${unit}`;
+}
+
+/** To a tenth, since nobody reads more of what was measured. */
+export const tenth = (value: number): number => Math.round(value * 10) / 10;

@@ -2,7 +2,9 @@
 // hold one is redacted by name.
 import { isatty } from "node:tty";
 import pino from "pino";
-import { isTuntasError } from "../core/error.ts";
+import { tenth } from "../core/duration.ts";
+import { catalogue, isTuntasError } from "../core/error.ts";
+import { nearest } from "../core/nearest.ts";
 import { readableLine } from "./log/line.ts";
 
 export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error" | "child" | "flush">;
@@ -50,15 +52,34 @@ function openDestination(dest: 1 | 2): pino.DestinationStream {
   return readable;
 }
 
-/** The log of this process; level from `TUNTAS_LOG_LEVEL`, `info` by default. */
+export const logErrors = catalogue({
+  TUNTAS_LOG_LEVEL_INVALID: {
+    meaning: "The variable TUNTAS_LOG_LEVEL is none of the levels that a log can have.",
+    remedy: "Set it to debug, info, warn, error, fatal or silent, or leave it out.",
+  },
+});
+
+const levels = ["debug", "info", "warn", "error", "fatal", "silent"];
+
+/** Errors: TUNTAS_LOG_LEVEL_INVALID. */
+function levelOfEnvironment(): string {
+  const level = process.env.TUNTAS_LOG_LEVEL || "info";
+  if (levels.includes(level)) return level;
+  const meant = nearest(level, levels);
+  throw logErrors.error(
+    "TUNTAS_LOG_LEVEL_INVALID",
+    `TUNTAS_LOG_LEVEL: expected ${levels.join(", ")}, got ${JSON.stringify(level)}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
+  );
+}
+
+/** The log of this process; level from `TUNTAS_LOG_LEVEL`, `info` by default. Errors: TUNTAS_LOG_LEVEL_INVALID. */
 export function makeLog(fields: Readonly<Record<string, unknown>> = {}, place: LogPlace = "stdout"): Log {
-  const level = process.env.TUNTAS_LOG_LEVEL ?? "info";
   const options: pino.LoggerOptions = {
-    level,
+    level: levelOfEnvironment(),
     base: fields,
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: secretNames,
-    serializers: { cause: serializeCause },
+    serializers: { cause: serializeCause, durationMs: tenth },
   };
   return pino(options, destinationOf(place));
 }

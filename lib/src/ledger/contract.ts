@@ -16,6 +16,10 @@ export const ledgerErrors = catalogue({
     remedy: "Try again shortly: the stored result will be there, or the key will be free.",
     retryable: true,
   },
+  TUNTAS_RECONCILIATION_OPTIONS: {
+    meaning: "A reconciliation is declared with an option that is missing, wrong or unknown.",
+    remedy: "Correct the options that the message names.",
+  },
   TUNTAS_TX_MISSING: {
     meaning: "The client is not in a transaction, so the record would not commit together with the change.",
     remedy: "Run `begin` on the client first, or use the transaction that your query builder hands you.",

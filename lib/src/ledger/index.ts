@@ -61,7 +61,7 @@ export { timing } from "./timing/declaration.ts";
 export type { TimingDefinition } from "./timing/declaration.ts";
 export { checkTiming } from "./timing/check.ts";
 export type { MeasuredP99, TimedValue, TimingDeclaration, TimingFinding } from "./timing/check.ts";
-export { reconciliation } from "./reconcile/contract.ts";
+export { reconciliation } from "./reconcile/declaration.ts";
 export type {
   Decision,
   Difference,

@@ -6,6 +6,7 @@ import type { Duration } from "../core/duration.ts";
 import { toMs, toSeconds } from "../core/duration.ts";
 import { placeOfCaller } from "../core/place.ts";
 import type { InputOf, OutputOf, Schema } from "../core/schema.ts";
+import { unknownOptions, type NamesOf } from "../engine/findings.ts";
 import type { Write } from "../engine/handler/contract.ts";
 import type { Queryable } from "../pg/contract.ts";
 import type { PoisonPolicy, QueueSettings, Sent, Suppressed } from "./contract.ts";
@@ -84,6 +85,19 @@ function wrong(name: string, message: string): Error {
   return queueErrors.error("TUNTAS_QUEUE_OPTIONS", `queue ${JSON.stringify(name)}: ${message}`);
 }
 
+const optionNames: NamesOf<QueueOptions<Schema>> = {
+  message: true,
+  sensitive: true,
+  deadLetter: { after: true, owner: true, runbook: true, retention: true, replayForbidden: true },
+  poison: true,
+  visibilityTimeout: true,
+  delay: true,
+  retention: true,
+  contentDeduplication: true,
+  versions: true,
+  accepts: true,
+};
+
 function checkQueue(name: string, options: QueueOptions<Schema>): void {
   const { deadLetter, message } = options;
   if (!names.test(name)) {
@@ -92,6 +106,7 @@ function checkQueue(name: string, options: QueueOptions<Schema>): void {
       `expected 1 to 80 letters, digits, "-" or "_", got ${JSON.stringify(name)}`,
     );
   }
+  for (const finding of unknownOptions(options, optionNames)) throw wrong(name, finding);
   if (typeof message?.["~standard"]?.validate !== "function")
     throw wrong(name, "expected `message` to be a Standard Schema (zod, valibot, …)");
   if (typeof deadLetter !== "object" || deadLetter === null)
@@ -129,7 +144,7 @@ export function bindQueue(queue: QueueDefinition, send: SendFunction | undefined
 
 /** Declares a queue. Errors: TUNTAS_QUEUE_NAME, TUNTAS_QUEUE_OPTIONS. */
 export function queue<S extends Schema>(name: string, options: QueueOptions<S>): QueueDefinition<S> {
-  checkQueue(name, options as unknown as QueueOptions<Schema>);
+  checkQueue(name, (options ?? {}) as unknown as QueueOptions<Schema>);
   const definition: QueueDefinition<S> = {
     kind: "queue",
     name,
@@ -212,12 +227,24 @@ export interface WorkerDefinition<S extends Schema = Schema> {
   readonly place: string | undefined;
 }
 
+const workerOptionNames: NamesOf<WorkerOptions<Schema>> = {
+  idempotencyKey: true,
+  timeout: true,
+  concurrency: true,
+  globalConcurrency: true,
+  lock: true,
+  backoff: { base: true, max: true },
+  accepts: true,
+  handle: true,
+};
+
 /** Declares the worker of a queue. Errors: TUNTAS_QUEUE_OPTIONS. */
 export function worker<S extends Schema>(
   of: QueueDefinition<S>,
   options: WorkerOptions<S>,
 ): WorkerDefinition<S> {
   const fail = (message: string) => wrong(of.name, `worker: ${message}`);
+  for (const finding of unknownOptions(options, workerOptionNames)) throw fail(finding);
   if (typeof options.handle !== "function")
     throw fail(`expected handle to be a function, got ${typeof options.handle}`);
   if (options.idempotencyKey !== "none" && typeof options.idempotencyKey !== "function")

@@ -3,7 +3,16 @@
 import { parseExpression, recurrence, zoneOf } from "../core/cron/index.ts";
 import { toMs, type Duration } from "../core/duration.ts";
 import { isTuntasError } from "../core/error.ts";
-import { dayMs, got, isText, wrongTime as wrongSpan, wrongNumber, type Finding } from "../engine/findings.ts";
+import {
+  dayMs,
+  got,
+  isText,
+  unknownOptions,
+  wrongTime as wrongSpan,
+  wrongNumber,
+  type Finding,
+  type NamesOf,
+} from "../engine/findings.ts";
 import { isStorable } from "../core/text.ts";
 import { formatTimestamp, parseTimestamp } from "../core/timestamp.ts";
 import { defaultScope } from "../queue/contract.ts";
@@ -115,7 +124,25 @@ function* wrongBeginning({
   );
 }
 
+const optionNames: NamesOf<ScheduleOptions> = {
+  when: true,
+  timeZone: true,
+  overlap: true,
+  catchUp: true,
+  target: true,
+  input: true,
+  succeedsWithin: true,
+  holidays: { dates: true, weekdays: true, rule: true },
+  flexible: true,
+  retry: { attempts: true, within: true },
+  deadLetter: true,
+  retention: true,
+  owner: true,
+  runbook: true,
+};
+
 function* findings(name: string, options: ScheduleOptions): Generator<Finding> {
+  yield* unknownOptions(options, optionNames);
   yield (
     !nameForm.test(name) &&
     `expected a name of up to 48 letters, digits, "-" and "_", got ${JSON.stringify(name)}`

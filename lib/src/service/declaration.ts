@@ -4,6 +4,7 @@ import { inspect } from "node:util";
 import { dirname } from "node:path";
 import { toMs, type Duration } from "../core/duration.ts";
 import { placeOfCaller } from "../core/place.ts";
+import { unknownOptions, type Finding, type NamesOf } from "../engine/findings.ts";
 import { isStorable } from "../core/text.ts";
 import type {
   AlarmTimes,
@@ -25,7 +26,6 @@ export const stopTimeoutMaxMs = 120_000;
 
 /** What a declaration looks like before anybody has checked it. */
 type Given<T> = { readonly [K in keyof T]?: unknown } | null | undefined;
-type Finding = string | false | undefined;
 
 const got = (value: unknown): string => `got ${inspect(value, { depth: 0 })}`;
 const isWhole = (value: unknown, min: number, max: number): value is number =>
@@ -146,7 +146,48 @@ function wrongRoom({ scaling, rollout }: ServiceOptions): Finding {
   );
 }
 
+const boundNames = { request: true, limit: true } as const;
+const optionNames: NamesOf<ServiceOptions> = {
+  kind: true,
+  run: { module: true, args: true, command: true },
+  environment: true,
+  version: true,
+  port: { variable: true },
+  cpu: boundNames,
+  memory: boundNames,
+  connections: true,
+  stopTimeout: true,
+  healthCheck: {
+    http: true,
+    tcp: true,
+    command: true,
+    presence: true,
+    interval: true,
+    timeout: true,
+    retries: true,
+    startPeriod: true,
+  },
+  rollout: {
+    minimumHealthyPercent: true,
+    maximumPercent: true,
+    circuitBreaker: { rollback: true },
+    alarms: { names: true, rollback: true, bakeTime: true },
+    healthCheckGracePeriod: true,
+    deregistrationDelay: true,
+  },
+  scaling: {
+    min: true,
+    max: true,
+    target: { queue: true, backlogPerInstance: true, cpuPercent: true },
+    scaleOutCooldown: true,
+    scaleInCooldown: true,
+    fixed: true,
+    because: true,
+  },
+};
+
 function* findings(name: string, options: ServiceOptions): Generator<Finding> {
+  yield* unknownOptions(options, optionNames);
   const { kind, port, environment = {} } = options;
   yield (
     !nameForm.test(name) && `expected a name of letters, digits, "-" and "_", got ${JSON.stringify(name)}`

@@ -2,7 +2,16 @@
 // declaration is refused too, with everything that it leaves out at once.
 import { defaultBackoff } from "../core/backoff.ts";
 import { toMs } from "../core/duration.ts";
-import { dayMs, got, isText as isAnyText, wrongNumber, wrongTime, type Finding } from "../engine/findings.ts";
+import {
+  dayMs,
+  got,
+  isText as isAnyText,
+  unknownOptions,
+  wrongNumber,
+  wrongTime,
+  type Finding,
+  type NamesOf,
+} from "../engine/findings.ts";
 import { placeOfCaller } from "../core/place.ts";
 import type { Schema } from "../core/schema.ts";
 import { isStorable } from "../core/text.ts";
@@ -29,8 +38,19 @@ function refuse(what: string, findings: Iterable<Finding>): void {
   if (found.length > 0) throw streamErrors.error("TUNTAS_STREAM_OPTIONS", `${what}: ${found.join("; ")}`);
 }
 
+const streamOptionNames: NamesOf<StreamOptions<Schema>> = {
+  record: true,
+  partitions: true,
+  key: true,
+  retention: true,
+  owner: true,
+  runbook: true,
+  sensitive: true,
+};
+
 function* streamFindings(name: string, options: StreamOptions<Schema>): Generator<Finding> {
   yield wrongName(name);
+  yield* unknownOptions(options, streamOptionNames);
   yield (
     typeof options.record?.["~standard"]?.validate !== "function" &&
     "record: expected a Standard Schema (zod, valibot, …)"
@@ -47,8 +67,21 @@ function* streamFindings(name: string, options: StreamOptions<Schema>): Generato
   yield !isText(options.runbook) && `runbook: expected what they read first, ${got(options.runbook)}`;
 }
 
+const consumerOptionNames: NamesOf<ConsumerOptions<Schema>> = {
+  name: true,
+  from: true,
+  batch: true,
+  onBadRecord: true,
+  retry: { attempts: true, base: true, max: true },
+  timeout: true,
+  lagWithin: true,
+  handle: true,
+  handleBatch: true,
+};
+
 function* consumerFindings(options: ConsumerOptions<Schema>): Generator<Finding> {
   const { name, from, batch, onBadRecord, retry, timeout, lagWithin, handle, handleBatch } = options;
+  yield* unknownOptions(options, consumerOptionNames);
   yield wrongName(name);
   yield from !== "start" && from !== "end" && `from: expected "start" or "end", ${got(from)}`;
   yield wrongNumber("batch", batch, [1, 1000]);

@@ -5,6 +5,7 @@ import type { Duration } from "../core/duration.ts";
 import { toMs } from "../core/duration.ts";
 import { placeOfCaller } from "../core/place.ts";
 import type { InputOf, OutputOf, Schema } from "../core/schema.ts";
+import { unknownOptions, type NamesOf } from "../engine/findings.ts";
 import type { Log } from "../engine/log.ts";
 import type { HandlerTx } from "../engine/handler/contract.ts";
 import type { Queryable, Sql } from "../pg/contract.ts";
@@ -84,10 +85,14 @@ export interface TaskDefinition<Input = any, Output = unknown> {
   readonly takes?: (input: Input) => void;
 }
 
-/** Declares a handler with its input, its time and whether it may be repeated. */
+const taskOptionNames: NamesOf<TaskOptions> = { input: true, timeout: true, idempotent: true, handle: true };
+
+/** Declares a handler with its input, its time and whether it may be repeated. Errors: TUNTAS_WORKFLOW_DEFINITION, TUNTAS_DURATION_INVALID. */
 export function task<S extends Schema<any, any> = Schema<any>, Output = unknown>(
   options: TaskOptions<S, Output>,
 ): TaskDefinition<InputOf<S>, Output> {
+  for (const finding of unknownOptions(options, taskOptionNames))
+    throw workflowErrors.error("TUNTAS_WORKFLOW_DEFINITION", `task: ${finding}`);
   toMs(options.timeout ?? "15m");
   return { kind: "task", options, handle: options.handle as Handle<any, Output> };
 }
@@ -199,6 +204,17 @@ function withBuilt<S extends Schema>(given: WorkflowOptions<S>): WorkflowOptions
   return { ...(input && { input: input as unknown as S }), ...given, tasks: { ...tasks, ...given.tasks } };
 }
 
+const optionNames: NamesOf<WorkflowOptions> = {
+  definition: true,
+  tasks: true,
+  substitutions: true,
+  input: true,
+  type: true,
+  concurrency: true,
+  domain: { key: true, read: true, statuses: true, final: true },
+  accepts: true,
+};
+
 /** Declares a workflow. Errors: TUNTAS_WORKFLOW_NAME, TUNTAS_WORKFLOW_DEFINITION, TUNTAS_WORKFLOW_RETRY. */
 export function workflow<Start>(
   name: string,
@@ -218,6 +234,7 @@ export function workflow<S extends Schema<any, any> = Schema<any>>(
       "TUNTAS_WORKFLOW_NAME",
       `expected 1 to 80 letters, digits, "-" or "_", got ${JSON.stringify(name)}`,
     );
+  for (const finding of unknownOptions(declared, optionNames)) throw wrong(name, finding);
   const given = Object.entries(options.tasks ?? {});
   const tasks = new Map(given.map(([task, value]) => [task, toTask(name, task, value)]));
   const definition = loadDefinition(name, options.definition, {

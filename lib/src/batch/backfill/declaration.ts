@@ -9,7 +9,16 @@ import { isStorable } from "../../core/text.ts";
 import { queue } from "../../queue/declaration.ts";
 import type { Partition } from "../contract.ts";
 import { wrongPlace } from "../declaration.ts";
-import { dayMs, got, isText, wrongNumber, wrongTime, type Finding } from "../../engine/findings.ts";
+import {
+  dayMs,
+  got,
+  isText,
+  unknownOptions,
+  wrongNumber,
+  wrongTime,
+  type Finding,
+  type NamesOf,
+} from "../../engine/findings.ts";
 import {
   backfillErrors,
   type BackfillDefinition,
@@ -98,7 +107,25 @@ function* wrongPolicies(options: AnyOptions): Generator<Finding> {
   );
 }
 
+const optionNames: NamesOf<AnyOptions> = {
+  scope: true,
+  records: { table: true, key: true, columns: true, where: true, final: true },
+  partitions: true,
+  handle: true,
+  throttle: { perSecond: true, slowAbove: { database: true, downstream: true } },
+  abort: { errorShare: true, downstream: true },
+  window: { from: true, to: true, timeZone: true },
+  verify: true,
+  rollback: { plan: true, undo: true },
+  timeout: true,
+  concurrency: true,
+  runsOn: { service: true },
+  owner: true,
+  runbook: true,
+};
+
 function* findings(name: string, options: AnyOptions): Generator<Finding> {
+  yield* unknownOptions(options, optionNames);
   yield (
     !nameForm.test(name) &&
     `expected a name of up to 60 letters, digits, "-" and "_", got ${JSON.stringify(name)}`

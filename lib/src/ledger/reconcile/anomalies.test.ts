@@ -17,7 +17,7 @@ import {
   workflowMissing,
 } from "./anomalies.ts";
 import type { Difference, Reconciliation, View } from "./contract.ts";
-import { reconciliation } from "./contract.ts";
+import { reconciliation } from "./declaration.ts";
 import { approveRepair, dismiss, reconcile, repair, standing } from "./run.ts";
 import { repairsByAnomaly } from "./store.ts";
 

@@ -7,7 +7,7 @@ import type { EffectRow } from "../effect/contract.ts";
 import type { Provider } from "../effect/provider.ts";
 import { effectById, settleEffect, unknownEffects } from "../effect/store.ts";
 import type { Difference, Reconciliation, ReconciliationOptions, View } from "./contract.ts";
-import { reconciliation } from "./contract.ts";
+import { reconciliation } from "./declaration.ts";
 
 type Read = (sql: Sql) => Promise<View>;
 type Mend = (tx: Tx, difference: Difference) => Promise<void>;
@@ -17,19 +17,26 @@ export interface AnomalyOptions extends Pick<ReconciliationOptions, "owner" | "o
   readonly name?: string;
 }
 
+type Declared = AnomalyOptions & Pick<ReconciliationOptions, "source" | "derived" | "judge" | "repair">;
+
+/** Of what the anomaly itself takes nothing else is an option of the reconciliation. */
 const declare = (
   anomaly: string,
   invariant: string,
-  {
+  { name = anomaly, owner, of, every, source, derived, judge, repair }: Declared,
+) =>
+  reconciliation({
     name,
-    ...rest
-  }: AnomalyOptions & {
-    source: Read;
-    derived: Read;
-    repair: Mend;
-    judge?: (difference: Difference) => "sound" | "broken" | "uncertain";
-  },
-) => reconciliation({ name: name ?? anomaly, anomaly, invariant, ...rest });
+    anomaly,
+    invariant,
+    owner,
+    of,
+    every,
+    source,
+    derived,
+    ...(judge && { judge }),
+    ...(repair && { repair }),
+  });
 
 const none: Read = () => Promise.resolve(new Map());
 

@@ -56,11 +56,6 @@ export interface Reconciliation {
   readonly options: ReconciliationOptions;
 }
 
-export const reconciliation = (options: ReconciliationOptions): Reconciliation => ({
-  kind: "reconciliation",
-  options,
-});
-
 export interface RunReport {
   readonly runId: string;
   readonly name: string;

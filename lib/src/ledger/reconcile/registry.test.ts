@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { app, start } from "../../index.ts";
 import { testPlatform, type TestPlatform } from "../../testing/index.ts";
-import { reconciliation, type ReconciliationOptions } from "./contract.ts";
+import type { ReconciliationOptions } from "./contract.ts";
+import { reconciliation } from "./declaration.ts";
 import { makeRegistry } from "./registry.ts";
 import { standing } from "./run.ts";
 import { listRegistered } from "./store.ts";

@@ -5,7 +5,15 @@ import { roles } from "../../access/contract.ts";
 import { toMs } from "../../core/duration.ts";
 import { placeOfCaller } from "../../core/place.ts";
 import { isStorable } from "../../core/text.ts";
-import { dayMs, got, isText, wrongTime, type Finding } from "../../engine/findings.ts";
+import {
+  dayMs,
+  got,
+  isText,
+  unknownOptions,
+  wrongTime,
+  type Finding,
+  type NamesOf,
+} from "../../engine/findings.ts";
 import { canonicalText } from "../../ledger/index.ts";
 import {
   commandErrors,
@@ -54,11 +62,22 @@ function wrongForm(spec: ArgumentSpec): Finding {
   );
 }
 
+const argumentNames: NamesOf<ArgumentSpec> = {
+  meaning: true,
+  optional: true,
+  type: true,
+  pattern: true,
+  least: true,
+  most: true,
+  of: true,
+};
+
 function* wrongArguments(specs: ArgumentSpecs | undefined): Generator<Finding> {
   if (typeof specs !== "object" || specs === null)
     return yield `arguments: expected what it takes, {} for nothing, ${got(specs)}`;
   for (const [name, spec] of Object.entries(specs)) {
     const at = `arguments.${name}`;
+    yield* unknownOptions(spec, argumentNames, `${at}.`);
     yield (
       (!argumentForm.test(name) || name === "dryRun") &&
       `${at}: expected a name of letters and digits that is not dryRun`
@@ -112,7 +131,25 @@ const said: readonly (readonly [keyof AnyOptions, string])[] = [
   ["runbook", "what they read first"],
 ];
 
+const optionNames: NamesOf<AnyOptions> = {
+  does: true,
+  purpose: true,
+  scope: true,
+  arguments: true,
+  run: { service: true, digest: true, program: true, environment: true },
+  databaseRole: true,
+  mayRun: true,
+  timeout: true,
+  destructive: true,
+  rollback: true,
+  success: { measure: true, check: true },
+  twice: true,
+  owner: true,
+  runbook: true,
+};
+
 function* findings(name: string, options: AnyOptions): Generator<Finding> {
+  yield* unknownOptions(options, optionNames);
   yield (
     !nameForm.test(name) &&
     `expected a name of up to 60 small letters, digits and "-", got ${JSON.stringify(name)}`

@@ -1,5 +1,6 @@
 // Declaring an approval: a task of a workflow that asks people. The state that calls it must wait for a task token.
 import type { InputOf, OutputOf, Schema } from "../../core/schema.ts";
+import { unknownOptions, type NamesOf } from "../../engine/findings.ts";
 import { task, type TaskContext, type TaskDefinition } from "../declaration.ts";
 import { hashToken } from "../token.ts";
 import type { DecidedHook, NewApproval } from "./contract.ts";
@@ -18,13 +19,18 @@ export interface ApprovalOptions<S extends Schema = Schema> {
   readonly decided?: DecidedHook;
 }
 
+const optionNames: NamesOf<ApprovalOptions> = { input: true, request: true, decided: true };
+
 /**
  * The task's output, once it is decided: `{approvalId, decision: "APPROVED" | "REJECTED", decidedBy, decidedAt, reason}`.
  * It fails by States.Timeout where nobody decided in time, by ApprovalWithdrawn where it was withdrawn.
+ * Errors: TUNTAS_APPROVAL_INVALID.
  */
 export function approval<S extends Schema<any, any> = Schema<any>>(
   options: ApprovalOptions<S>,
 ): TaskDefinition<InputOf<S>, undefined> {
+  for (const finding of unknownOptions(options, optionNames))
+    throw approvalErrors.error("TUNTAS_APPROVAL_INVALID", `approval: ${finding}`);
   const { input, request, decided } = options;
   async function handle(given: OutputOf<S>, context: TaskContext): Promise<undefined> {
     const { tx, taskToken, tokenReference, workflowName, stateName, execution } = context;

@@ -1,9 +1,9 @@
+import { nearest } from "tuntas";
 import { resolve } from "node:path";
 import type { Platform } from "tuntas";
 import { serviceErrors, type Deployed, type DeployOptions, type ServiceDefinition } from "tuntas/service";
 import type { Answer, Call, Command } from "../../command.ts";
 import { loadApplication } from "../../dev/load.ts";
-import { nearest } from "../../nearest.ts";
 import { actorOf, actorOption } from "../../session.ts";
 import { withService } from "./lookup.ts";
 import { describeService, logTable } from "./report.ts";

@@ -1,8 +1,7 @@
 // A service that a command names, or an error that names the nearest.
-import { isTuntasError, type Platform } from "tuntas";
+import { isTuntasError, type Platform, nearest } from "tuntas";
 import { serviceErrors } from "tuntas/service";
 import type { Call } from "../../command.ts";
-import { nearest } from "../../nearest.ts";
 import { withPlatform } from "../../session.ts";
 
 /** Runs `work` with the service of the first argument. Errors: TUNTAS_SERVICE_MISSING. */

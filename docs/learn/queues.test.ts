@@ -1,6 +1,6 @@
 // The lesson on queues, as a newcomer follows it.
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import ts from "typescript";
@@ -9,12 +9,14 @@ import { blocksOf } from "../recipes/kitchen.fixture.ts";
 import { openLesson, type Lesson } from "./lesson.fixture.ts";
 
 const blocks = (language: string): string[] => blocksOf(new URL("queues.md", import.meta.url), language);
-const [, run, twice, killed, useless, breaking, mending] = blocks("sh");
+const [, check, run, twice, killed, useless, breaking, mending] = blocks("sh");
 
 let lesson: Lesson;
 beforeAll(async () => {
   lesson = await openLesson();
   writeFileSync(join(lesson.folder, "app.mjs"), blocks("js")[0]!);
+  mkdirSync(join(lesson.folder, "runbooks"));
+  writeFileSync(join(lesson.folder, "runbooks", "purchases.md"), blocks("md")[0]!);
 });
 afterAll(() => {
   vi.unstubAllEnvs();
@@ -38,6 +40,7 @@ const soon = { interval: 100 };
 
 describe("docs/learn/queues.md", () => {
   test("it runs, survives a kill, refuses, parks and is put back", { timeout: 400_000 }, async () => {
+    expect(await lesson.shell(check!)).toContain("all in order");
     let developing = await lesson.develop(run!);
     try {
       expect(await lesson.shell(twice!)).toMatch(/created[\s\S]*created[\s\S]*purchases/);

@@ -5,9 +5,20 @@ import { readdir } from "node:fs/promises";
 import { extname, join } from "node:path";
 
 const notSource = new Set(["node_modules", "dist", "coverage"]);
-const sourceExtensions = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".json"]);
+const code = new Set([".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"]);
+const documents = new Set([".json", ".yaml", ".yml"]);
+/** What package managers and compilers keep beside the code. */
+const ofTools = /^\.?(package|package-lock|npm-shrinkwrap|pnpm-.*|tsconfig.*|jsconfig.*)\.(json|ya?ml)$/;
+const ofTests = /\.(test|spec)\.[cm]?[jt]sx?$/;
 // An editor writes a file in several steps.
 const quietMs = 60;
+
+/** Whether what runs can depend on it: code, and documents such as those of workflows. */
+export function isSource(name: string): boolean {
+  const extension = extname(name);
+  if (code.has(extension)) return !ofTests.test(name);
+  return documents.has(extension) && !ofTools.test(name);
+}
 
 async function* foldersOf(root: string, except: string): AsyncGenerator<string> {
   if (root === except) return;
@@ -39,10 +50,7 @@ export async function watchSources(
   async function cover(): Promise<void> {
     for await (const folder of foldersOf(root, dataDir)) {
       if (watchers.has(folder)) continue;
-      const watcher = watch(
-        folder,
-        (_, name) => name !== null && sourceExtensions.has(extname(name)) && changed(name),
-      );
+      const watcher = watch(folder, (_, name) => name !== null && isSource(name) && changed(name));
       watcher.on("error", () => watchers.delete(folder));
       watchers.set(folder, watcher);
     }

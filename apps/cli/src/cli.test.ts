@@ -2,6 +2,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPlatform, poison, queue, start, worker, app, makeLog } from "tuntas";
 import { z } from "zod";
+import { commands } from "./commands/index.ts";
 import { household, type Household } from "./household.fixture.ts";
 
 let home: Household;
@@ -21,8 +22,14 @@ test("a mistyped command or option names the nearest, and the exit status says t
   });
 });
 
-test("help lists every command, a group, and one command with examples", async () => {
-  expect((await home.run([])).stdout).toContain("message explain");
+test("help has a line for every noun, lists a noun's commands, and shows one command with examples", async () => {
+  const all = (await home.run([])).stdout;
+  const nouns = [...new Set(commands.map(({ name }) => name.split(" ")[0]!))];
+  const listed = [...all.matchAll(/^  (\S+)  +\S/gm)].map(([, noun]) => noun!);
+  expect(listed.toSorted()).toEqual(nouns.toSorted());
+  const lines = all.trimEnd().split("\n");
+  expect(lines.length).toBeLessThan(50);
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
   expect((await home.run(["help", "dlq"])).stdout).not.toContain("queue list");
   for (const words of [["dlq"], ["dlq", "--help"]]) {
     const group = await home.run(words);
@@ -115,6 +122,14 @@ test("Q-15, Q-16, Q-18, Q-20, W-41: dead letters are listed, explained, refused,
   });
   await platform.close();
 
+  const shown = (await home.run(["queue", "show", "orders"])).stdout;
+  expect(shown).toMatch(/^retention +4d$/m);
+  expect(shown).toMatch(/^poison messages +received until it is dead \(exhaust\)$/m);
+  expect(shown).toMatch(/^replay forbidden +CASE_CLOSED \(closed case\)$/m);
+  expect((await home.run(["queue", "show", "orders-dlq"])).stdout).not.toContain("replay forbidden");
+  expect((await home.json(["queue", "show", "orders"])).document).toMatchObject({
+    replayForbidden: { CASE_CLOSED: "closed case" },
+  });
   const list = await home.run(["dlq", "list"]);
   expect(list.status).toBe(1);
   expect(list.stdout).toMatch(/DB_DOWN.*orders-team.*runbooks\/orders\.md/);

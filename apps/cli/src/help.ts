@@ -1,5 +1,6 @@
 // Help that teaches: what a command is for, what it takes, and lines to copy.
 import type { ArgumentSpec, Command } from "./command.ts";
+import type { NounGroup } from "./nouns.ts";
 
 const argumentText = ({ name, required, many }: ArgumentSpec): string => {
   const text = many ? `${name}…` : name;
@@ -49,6 +50,7 @@ function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
+const terminalWidth = (): number => process.stdout.columns ?? Infinity;
 const meaningMin = 30;
 
 /** Two columns; on a terminal the second is broken where the screen ends. */
@@ -57,7 +59,7 @@ function pairs(
   width = Math.max(...entries.map(([name]) => name.length)),
 ): string {
   const left = width + 4;
-  const room = Math.max(meaningMin, (process.stdout.columns ?? Infinity) - left);
+  const room = Math.max(meaningMin, terminalWidth() - left);
   return entries
     .map(
       ([name, meaning]) => `  ${name.padEnd(width)}  ${wrapped(meaning, room).join(`\n${" ".repeat(left)}`)}`,
@@ -69,7 +71,7 @@ function pairs(
 export function helpOf(command: Command): string {
   const examples = command.examples.map(([line, meaning]) => `  # ${meaning}\n  ${line}`).join("\n");
   return [
-    command.summary,
+    wrapped(command.summary, terminalWidth()).join("\n"),
     `Usage: ${usageOf(command)}`,
     `Options:\n${pairs(optionsOf(command))}`,
     `Exit status:\n${pairs(statusesOf(command))}`,
@@ -77,40 +79,27 @@ export function helpOf(command: Command): string {
   ].join("\n\n");
 }
 
-const groupOf = ({ name }: Command): string => (name.includes(" ") ? name.split(" ")[0]! : "");
-
-/** Those of one noun stand together, an empty line between them and the next. */
-function listed(commands: readonly Command[]): string {
-  const width = Math.max(...commands.map(({ name }) => name.length));
-  const groups = [...new Set(commands.map(groupOf))].map((group) =>
-    commands.filter((each) => groupOf(each) === group),
-  );
-  return groups
-    .map((own) =>
-      pairs(
-        own.map(({ name, summary }) => [name, summary]),
-        width,
-      ),
-    )
-    .join("\n\n");
-}
-
 /** The commands of one noun. */
-export const helpOfGroup = (group: string, commands: readonly Command[]): string =>
-  [
+export function helpOfGroup(group: string, commands: readonly Command[]): string {
+  const listed = pairs(commands.map(({ name, summary }) => [name, summary]));
+  return [
     `Usage: tuntas ${group} COMMAND …`,
-    `Commands:\n${listed(commands)}`,
+    `Commands:\n${listed}`,
     `What one of them takes: tuntas help ${commands[0]!.name}`,
   ].join("\n\n");
+}
 
-/** All commands on one page. */
-export const overview = (commands: readonly Command[]): string =>
-  [
+/** All nouns on one page. */
+export function overview(groups: readonly NounGroup[]): string {
+  const width = Math.max(...groups.flatMap(([, nouns]) => Object.keys(nouns)).map((noun) => noun.length));
+  return [
     "Tuntas: backend work that ends, once, and on the record.",
-    `Commands:\n${listed(commands)}`,
+    "Usage: tuntas NOUN COMMAND …",
+    ...groups.map(([heading, nouns]) => `${heading}:\n${pairs(Object.entries(nouns), width)}`),
     [
-      "The database is DATABASE_URL, else an embedded PostgreSQL under TUNTAS_DATA_DIR (.tuntas by default).",
-      "Every command has --json and --help; a noun alone lists its commands.",
+      "A noun's commands: tuntas help NOUN. One command, with examples: add --help.",
+      "Every command has --json. The database is DATABASE_URL, else an embedded",
+      "PostgreSQL under TUNTAS_DATA_DIR (.tuntas by default).",
     ].join("\n"),
-    "Examples:\n  # begin without an application: engine, gateway and console on port 4566\n  tuntas serve\n  # what is wrong here?\n  tuntas doctor",
   ].join("\n\n");
+}

@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, expect, test } from "vitest";
-import { distance, nearest } from "./nearest.ts";
-import { facts, printable, table } from "./render.ts";
+import { facts, instant, printable, table } from "./render.ts";
 
 const { isTTY, columns } = process.stdout;
 afterEach(() => void Object.assign(process.stdout, { isTTY, columns }));
@@ -23,7 +22,9 @@ test("on a pipe nothing is cut or coloured, and a body cannot break its line or 
   expect(text).toContain("x".repeat(200));
   expect(text).not.toContain("\u001b");
   expect(text.split("\n")).toHaveLength(2);
-  expect(facts({ a: 1, long: null })).toBe("a     1\nlong  -");
+  expect(facts({ a: 1, decidedBy: "x", none: null, empty: "", never: instant(null) })).toBe(
+    "a           1\ndecided by  x",
+  );
   expect(table([], {})).toBe("(none)");
 });
 
@@ -33,11 +34,4 @@ test("a body keeps its lines but cannot steer a terminal", () => {
   expect(printable(body)).toBe("two\nlines\uFFFD[2J");
   Object.assign(process.stdout, { isTTY: false });
   expect(printable(body)).toBe(body);
-});
-
-test("the nearest word is one that was probably meant", () => {
-  expect(distance("replya", "replay")).toBe(1);
-  expect(nearest("queue lsit", ["queue list", "queue show"])).toBe("queue list");
-  expect(nearest("--qeue", ["--queue", "--code"])).toBe("--queue");
-  expect(nearest("wombat", ["serve", "dev"])).toBeUndefined();
 });

@@ -34,6 +34,9 @@ function fit(widths: readonly number[], room: number): number[] {
 
 export type Cell = string | number | null | undefined;
 
+/** What a cell of a table shows where there is nothing; a fact is left out. */
+const nothing = "-";
+
 /** A table of records; the keys of `columns` are read from each row. On a pipe nothing is cut. */
 export function table<Row extends object>(
   rows: readonly Row[],
@@ -41,7 +44,7 @@ export function table<Row extends object>(
 ): string {
   if (rows.length === 0) return "(none)";
   const heads = Object.keys(columns);
-  const cells = rows.map((row) => heads.map((head) => oneLine(String(columns[head]!(row) ?? "-"))));
+  const cells = rows.map((row) => heads.map((head) => oneLine(String(columns[head]!(row) ?? nothing))));
   const wanted = heads.map((head, index) =>
     Math.max(head.length, ...cells.map((line) => line[index]!.length)),
   );
@@ -56,17 +59,22 @@ export function table<Row extends object>(
   return [bold(line(heads)), ...cells.map(line)].join("\n");
 }
 
-/** Names and values, one a line. */
+/** `decidedBy` as `decided by`. */
+const spoken = (name: string): string =>
+  name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+/** Names and values, one a line; nothing of those that are empty. */
 export function facts(entries: Readonly<Record<string, Cell>>): string {
-  const width = Math.max(...Object.keys(entries).map((name) => name.length));
-  return Object.entries(entries)
-    .map(([name, value]) => `${name.padEnd(width)}${gap}${oneLine(String(value ?? "-"))}`)
-    .join("\n");
+  const known = Object.entries(entries)
+    .map(([name, value]) => [spoken(name), oneLine(String(value ?? ""))] as const)
+    .filter(([, text]) => text !== "" && text !== nothing);
+  const width = Math.max(...known.map(([name]) => name.length));
+  return known.map(([name, text]) => `${name.padEnd(width)}${gap}${text}`).join("\n");
 }
 
 /** An instant as people sort and compare it. */
 export const instant = (ms: number | null): string =>
-  ms === null ? "-" : new Date(ms).toISOString().slice(0, 19).concat("Z");
+  ms === null ? nothing : new Date(ms).toISOString().slice(0, 19).concat("Z");
 
 const spans = [
   ["d", 86_400_000],
@@ -77,7 +85,7 @@ const spans = [
 
 /** A time span in the largest unit of which there are two: `90 s`, `36 h`, `5 d`. */
 export function elapsed(ms: number | null): string {
-  if (ms === null) return "-";
+  if (ms === null) return nothing;
   const [unit, size] = spans.find(([, each]) => Math.abs(ms) >= 2 * each) ?? ["ms", 1];
   return `${Math.round(ms / size)} ${unit}`;
 }

@@ -8,17 +8,10 @@ import type { AlarmDefinition, AlarmState, MetricChoice } from "./contract.ts";
 import { announcementsOf } from "./notify.ts";
 import { shippedAlarms } from "./shipped.ts";
 import { alarmSignals } from "./signals.ts";
-import {
-  describeCondition,
-  judge,
-  periodsBefore,
-  periodsOf,
-  valuesOf,
-  type Period,
-  type Window,
-} from "./state.ts";
+import { judge, periodsBefore, periodsOf, valuesOf, type Window } from "./state.ts";
 import * as store from "./store.ts";
 import { subjectLabels, subjectText } from "./subject.ts";
+import { reasonText } from "./words.ts";
 
 export interface EvaluatorOptions {
   readonly database: Sql;
@@ -103,15 +96,6 @@ interface Judged {
   readonly reason: string;
 }
 
-function reasonOf({ options }: AlarmDefinition, periods: readonly Period[], value: number | null): string {
-  const [needed, size] = options.of;
-  const last = periods.slice(-size);
-  const breaching = last.filter((period) => period === "breaching").length;
-  const missing = last.filter((period) => period === "missing").length;
-  const known = `${breaching} of the last ${size} periods ${describeCondition(options.when)} (it takes ${needed})`;
-  return `${known}${missing > 0 ? `, ${missing} without data` : ""}; last ${value ?? "unknown"}`;
-}
-
 /** In how long a further period of one of them can be judged. */
 const nextPeriodInMs = (definitions: readonly AlarmDefinition[], nowMs: number): number =>
   Math.min(...definitions.map(periodMsOf).map((periodMs) => periodMs - ((nowMs - lateMs) % periodMs)));
@@ -155,7 +139,7 @@ export function makeEvaluator({ database, series, ownerOf, culpritOf }: Evaluato
       const current = known.get(subject) ?? "OK";
       const value = values.at(-1) ?? null;
       const state = judge({ periods, of, missing, current });
-      return { labels, subject, state, value, reason: reasonOf(definition, periods, value) };
+      return { labels, subject, state, value, reason: reasonText(definition.options, periods, value) };
     };
     const seen = valuesBySubject(all, metric, window);
     const judged = [...seen].map(([subject, { labels, values }]) => judgeOne(labels, subject, values));

@@ -6,3 +6,4 @@ export type { AlarmAnnouncement } from "./notify.ts";
 export { isBeyond, judge, type Judging, type Period } from "./state.ts";
 export { suggestForBacklog, type BacklogFigures } from "./runbook.ts";
 export { shippedAlarms } from "./shipped.ts";
+export { conditionText } from "./words.ts";

@@ -43,13 +43,6 @@ export function isBeyond(condition: Condition, value: number): boolean {
   return value <= condition.atMost;
 }
 
-const signs = { above: ">", atLeast: ">=", below: "<", atMost: "<=" } as const;
-
-export function describeCondition(condition: Condition): string {
-  const [[name, bound]] = Object.entries(condition) as [[keyof typeof signs, number]];
-  return `${signs[name]} ${bound}`;
-}
-
 export interface Window {
   /** The start of the oldest period. */
   readonly fromMs: number;

@@ -1,6 +1,7 @@
 import type { Call, Command } from "../command.ts";
 import { helpOf, helpOfGroup, overview } from "../help.ts";
 import { findCommand, ofGroup } from "../lookup.ts";
+import { nounGroups } from "../nouns.ts";
 
 const describe = ({ name, summary, arguments: takes = [], options = {}, examples, no }: Command) => ({
   name,
@@ -12,7 +13,7 @@ const describe = ({ name, summary, arguments: takes = [], options = {}, examples
 });
 
 function answer(commands: readonly Command[], call: Call) {
-  if (call.positionals.length === 0) return { document: commands.map(describe), text: overview(commands) };
+  if (call.positionals.length === 0) return { document: commands.map(describe), text: overview(nounGroups) };
   const [group] = call.positionals;
   const own = ofGroup(commands, group!);
   if (call.positionals.length === 1 && own.length > 0)
@@ -24,7 +25,7 @@ function answer(commands: readonly Command[], call: Call) {
 /** The table comes as a function, because this command stands in it. */
 export const help = (table: () => readonly Command[]): Command => ({
   name: "help",
-  summary: "Explains a command, or lists them all.",
+  summary: "Explains a noun or a command, or lists all nouns.",
   arguments: [{ name: "COMMAND", required: false, many: true }],
   examples: [
     ["tuntas help dlq", "the commands of a group"],

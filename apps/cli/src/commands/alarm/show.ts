@@ -1,4 +1,4 @@
-import type { AlarmChange, CheckedCheck } from "tuntas/alarm";
+import { conditionText, type AlarmChange, type CheckedCheck } from "tuntas/alarm";
 import type { Command } from "../../command.ts";
 import { bold, facts, instant, table } from "../../render.ts";
 import { withPlatform } from "../../session.ts";
@@ -44,7 +44,7 @@ export const alarmShow: Command = {
         alarm: name,
         of: subject,
         metric: options.metric.name,
-        when: `${JSON.stringify(options.when)} in ${options.of.join(" of ")} periods of ${options.period ?? "1m"}`,
+        when: conditionText(options),
         owner: runbook.owner,
         runbook: runbook.runbook,
       });

@@ -14,7 +14,10 @@ export const discrepancyShow: Command = {
     return withPlatform(async ({ database }) => {
       const row = await findDiscrepancy(database, id);
       if (!row) throw ledgerErrors.error("TUNTAS_DISCREPANCY_STATE", `discrepancy ${id} does not exist`);
-      return { document: row, text: facts({ ...row }) };
+      const { source, derived, ...rest } = row;
+      const missing = "does not have it";
+      const text = facts({ ...rest, source: source ?? missing, derived: derived ?? missing });
+      return { document: row, text };
     });
   },
 };

@@ -1,4 +1,5 @@
 // A service and its log, for a person.
+import { durationText } from "tuntas";
 import { ruleText, stopText, type Instance, type ServiceEvent, type ServiceReport } from "tuntas/service";
 import type { Answer } from "../../command.ts";
 import { bold, facts, instant, table, type Cell } from "../../render.ts";
@@ -23,7 +24,7 @@ export function describeService(report: ServiceReport): string {
     ...(definition.rollout.alarms && { "tied to alarms": definition.rollout.alarms.names.join(", ") }),
     cpu: `${definition.cpu.request} to ${definition.cpu.limit} units`,
     memory: `${definition.memory.request} to ${definition.memory.limit} MiB`,
-    "stop timeout": `${definition.stopTimeoutMs / 1000} s`,
+    "stop timeout": durationText(definition.stopTimeoutMs),
     "runs on": controlled ? host : `${host}, where nobody runs services: tuntas service run`,
   });
   const instances = table(report.instances, {

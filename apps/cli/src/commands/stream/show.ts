@@ -1,3 +1,4 @@
+import { durationText } from "tuntas";
 import type { ConsumerReport, StreamReport } from "tuntas/stream";
 import type { Command } from "../../command.ts";
 import { bold, elapsed, facts, instant, table } from "../../render.ts";
@@ -42,7 +43,7 @@ export const streamShow: Command = {
         stream: report.name,
         key: report.key,
         records: report.records,
-        retention: elapsed(report.retentionMs),
+        retention: durationText(report.retentionMs),
         owner: report.owner,
         runbook: report.runbook,
       });

@@ -1,0 +1,56 @@
+// What `tuntas` alone shows: a line for each noun, in groups. Which commands a noun has stands in their table; a test holds the two
+// together.
+
+/** A heading and, under it, each noun (or command of one word) with what it is about. */
+export type NounGroup = readonly [heading: string, nouns: Readonly<Record<string, string>>];
+
+export const nounGroups: readonly NounGroup[] = [
+  [
+    "Begin",
+    {
+      serve: "engine, gateway and console without an application",
+      dev: "an application, restarted when its code changes",
+      doctor: "what is wrong here, and what to do",
+      check: "what of an application will hurt later",
+      budget: "connections that services may open, against the server's",
+    },
+  ],
+  [
+    "Work",
+    {
+      queue: "queues: their counts, settings and faults",
+      message: "send, receive, look at and explain messages",
+      workflow: "workflows and their executions",
+      schedule: "what is due, when, and what became of it",
+      stream: "streams, their consumers and parked records",
+      batch: "jobs of batches, staged and promoted",
+      backfill: "corrections of old records, slice by slice",
+      service: "long-running processes and their deployments",
+    },
+  ],
+  [
+    "People",
+    {
+      dlq: "dead letters by cause: replay or reject them",
+      approval: "what waits for a decision",
+      operation: "governed acts: preview, start, pause, on the record",
+      command: "declared one-off commands",
+      alarm: "alarms, with their runbooks' live values",
+      user: "who may use the console, as what",
+      key: "keys for the gateway",
+    },
+  ],
+  [
+    "Records",
+    {
+      outbox: "what is still to be announced",
+      effect: "calls to the outside, and those of unknown end",
+      compensation: "what is being undone",
+      reservation: "what is reserved, until when",
+      lease: "who holds which lease",
+      reconcile: "comparisons of two sides of the truth",
+      discrepancy: "what they found, and its repair",
+    },
+  ],
+  ["This command", { version: "its version", help: "a noun's commands, or one command whole" }],
+];

@@ -60,7 +60,7 @@ export function table<Row extends object>(
 }
 
 /** `decidedBy` as `decided by`. */
-const spoken = (name: string): string =>
+export const spoken = (name: string): string =>
   name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** Names and values, one a line; nothing of those that are empty. */

@@ -1,6 +1,6 @@
 import type { DomainFact, Inspection } from "tuntas/workflow";
 import type { Command } from "../../command.ts";
-import { facts, printable, table } from "../../render.ts";
+import { facts, plural, printable, table } from "../../render.ts";
 import { applicationOption, scopeOptions, withApplication } from "../../session.ts";
 import { arnOf } from "./lookup.ts";
 
@@ -15,7 +15,8 @@ export const inspectionText = (found: Inspection): string =>
       execution: found.execution.arn,
       status: found.execution.status,
       "failed at":
-        found.halted.map(({ state, attempts }) => `${state} (${attempts} attempts)`).join(", ") || null,
+        found.halted.map(({ state, attempts }) => `${state} (${plural(attempts, "attempt")})`).join(", ") ||
+        null,
       error: found.execution.error,
       cause: found.execution.cause === undefined ? null : printable(found.execution.cause),
       domain: printable(domainText(found.domain)),

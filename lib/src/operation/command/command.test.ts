@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { rejected } from "../../core/outcome.ts";
+import { openTransaction } from "../../engine/handler/transaction.ts";
 import { wrongResult } from "../../core/job-result.ts";
 import { ada, given, grace, openOffice } from "./command.fixture.ts";
 import { purposes, type Purpose } from "./contract.ts";
@@ -80,6 +81,31 @@ test("O-04 O-05 O-06 O-08 O-13 O-14 O-15 C-06 C-12: dry run, approval by the nam
     "ada operation.completed",
     "ada command.close",
   ]);
+});
+
+test("a handler that sets a role for its session leaves it to nobody who gets the connection next", async () => {
+  const { platform, declare, run, newRole } = office;
+  const databaseRole = await newRole();
+  const setting = await declare({
+    databaseRole,
+    async run(_, { tx }) {
+      await tx.query(`set role ${databaseRole}`);
+      return { recordsRead: 0, recordsWritten: 0 };
+    },
+    success: { measure: "nothing", check: () => [] },
+  });
+  expect(await run(setting)).toMatchObject({ state: "completed" });
+  const { id } = await run(setting, { apply: true, approver: "grace" });
+  await platform.operations.say("approve", id, grace);
+  await platform.operations.settled(id);
+  expect(await platform.commands.get(id)).toMatchObject({ state: "completed" });
+  const handlers = Array.from({ length: 8 }, () =>
+    openTransaction({ database: platform.database, timeoutMs: 5000 }),
+  );
+  const asked = handlers.map(({ tx }) => tx.query("select current_user = session_user as same"));
+  const users = (await Promise.all(asked)).flatMap(({ rows }) => rows as unknown[]);
+  await Promise.all(handlers.map((each) => each.rollback()));
+  expect(users).toEqual(handlers.map(() => ({ same: true })));
 });
 
 test("O-01 O-03 O-11 O-12 C-05 C-08: what is not declared, not granted, not scoped or not what was asked for is refused, and nothing is on record", async () => {

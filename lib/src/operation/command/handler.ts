@@ -84,7 +84,8 @@ async function asRole<T>(
   const done = await (dryRun ? asReplay(newReplay(), work) : work());
   // What is checked only at a commit is to be found here, too.
   await tx.query(constraints);
-  await join(tx).run(setRole, ["none"]);
+  // The session's, too: a handler that has set that would leave its role to whoever gets the connection next.
+  await tx.query("reset role");
   return done;
 }
 

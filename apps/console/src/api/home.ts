@@ -4,6 +4,7 @@ import type { Owned } from "./basics.ts";
 export type DecisionKind =
   | "alarm"
   | "approval"
+  | "backfill"
   | "batch"
   | "dead-letters"
   | "discrepancy"

@@ -2,6 +2,7 @@
 // `POST /console/api/NAME` with a JSON body.
 import type { AlarmActs, AlarmReads } from "./alarms.ts";
 import type { ApprovalActs, ApprovalReads } from "./approvals.ts";
+import type { BackfillActs, BackfillReads } from "./backfills.ts";
 import type { BatchActs, BatchReads } from "./batches.ts";
 import type { None } from "./basics.ts";
 import type { CommandActs, CommandReads } from "./commands.ts";
@@ -21,6 +22,7 @@ import type { WorkflowActs, WorkflowReads } from "./workflows.ts";
 
 export type * from "./alarms.ts";
 export type * from "./approvals.ts";
+export type * from "./backfills.ts";
 export type * from "./basics.ts";
 export type * from "./batches.ts";
 export type * from "./commands.ts";
@@ -45,6 +47,7 @@ export interface Reads
     CommandReads,
     AlarmReads,
     ApprovalReads,
+    BackfillReads,
     BatchReads,
     PanelReads,
     QueueReads,
@@ -66,6 +69,7 @@ export interface Acts
     CommandActs,
     AlarmActs,
     ApprovalActs,
+    BackfillActs,
     BatchActs,
     QueueActs,
     DeadLetterActs,

@@ -8,6 +8,7 @@ import { add, listParked, Unavailable } from "tuntas/outbox";
 import { defaultScope } from "tuntas/queue";
 import { z } from "zod";
 import { openApi } from "./api.fixture.ts";
+import { openBackfills } from "./backfills.fixture.ts";
 import { openBatches } from "./batches.fixture.ts";
 import { recall } from "./history.fixture.ts";
 import { refundApproval, refunds } from "./refunds.fixture.ts";
@@ -183,6 +184,7 @@ export async function openShop(platform: Platform): Promise<Shop> {
     openSchedules(platform),
     openStreams(platform),
     openBatches(platform),
+    openBackfills(platform),
     openServices(platform),
   ]);
   const api = await openApi(running, (placed) => stockUpdate.send(placed));

@@ -165,6 +165,25 @@ export const pagesOfShop: readonly Place[] = [
       await page.getByText("Mend the cause, then retry what failed of the job").waitFor();
     },
   },
+  { name: "backfills", address: "/backfills", shows: "invoice-taxes" },
+  {
+    name: "backfill approval",
+    address: "/backfills?view=runs&state=sampled",
+    shows: "Bandung",
+    async act(page) {
+      await page.getByRole("row", { name: /Bandung/ }).click();
+      await page.getByText("fee: 2 → 3").first().waitFor();
+    },
+  },
+  {
+    name: "backfill slowed",
+    address: "/backfills?view=runs&state=running",
+    shows: "Malang",
+    async act(page) {
+      await page.getByRole("row", { name: /Malang/ }).click();
+      await page.getByText(/slow above 20ms/).waitFor();
+    },
+  },
   { name: "services", address: "/services", shows: "price-feed" },
   {
     name: "service",

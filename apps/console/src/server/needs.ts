@@ -10,6 +10,7 @@ export type ConsolePlatform = Pick<
   Platform,
   | "access"
   | "alarms"
+  | "backfills"
   | "batches"
   | "commands"
   | "context"

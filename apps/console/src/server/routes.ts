@@ -7,6 +7,7 @@ import type { ActHandler, ActsOf, Needs, ReadHandler, ReadsOf } from "./needs.ts
 import { alarmActs, alarmReads } from "./rooms/alarms.ts";
 import { answerReads } from "./rooms/answers.ts";
 import { approvalActs, approvalReads } from "./rooms/approvals.ts";
+import { backfillActs, backfillReads } from "./rooms/backfills.ts";
 import { batchActs, batchReads } from "./rooms/batches.ts";
 import { commandActs, commandReads } from "./rooms/commands.ts";
 import { deadLetterActs, deadLetterReads } from "./rooms/dead-letters.ts";
@@ -48,6 +49,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...serviceReads(needs),
     ...streamReads(needs),
     ...batchReads(needs),
+    ...backfillReads(needs),
     ...answerReads(needs),
     ...panelReads(needs),
     ...workflowReads(needs),
@@ -65,6 +67,7 @@ export function makeRoutes(needs: Needs): Routes {
     ...serviceActs(needs),
     ...streamActs(needs),
     ...batchActs(needs),
+    ...backfillActs(needs),
     ...alarmActs(needs),
     ...approvalActs(needs),
     ...operationActs(needs),

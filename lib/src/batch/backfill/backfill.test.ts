@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { approved, openShop, planned } from "./backfill.fixture.ts";
-import { canSay, verbs, type Verb } from "./state.ts";
+import type { RunVerb } from "./contract.ts";
+import { canSay, verbs } from "./state.ts";
 
 let shop: Awaited<ReturnType<typeof openShop>>;
 beforeAll(async () => {
@@ -300,7 +301,7 @@ test("B-26: whatever people say in whatever order, a run does what the model all
   await shop.begin(of);
   const plan = async () => (await shop.backfills.plan(of.name, { tenant }, planned)).runId;
   let id = await plan();
-  const said = Object.keys(verbs).filter((verb) => verb !== "rate") as Exclude<Verb, "rate">[];
+  const said = Object.keys(verbs).filter((verb) => verb !== "rate") as Exclude<RunVerb, "rate">[];
   // Each way forward is among them, so that the run gets on.
   const words = fc.sample(fc.constantFrom(...said), 30).flatMap((word, index) => [word, said[index % 3]!]);
   const met = new Set<string>();

@@ -21,12 +21,13 @@ import {
   type FailedRecord,
   type Planned,
   type RunReport,
+  type RunVerb,
   type Sample,
 } from "./contract.ts";
 import { queueNameOf, settingsOf } from "./declaration.ts";
 import { moveOn } from "./move.ts";
 import { tellMove } from "./signals.ts";
-import { canSay, isSettled, shareOf, verbs, type Verb } from "./state.ts";
+import { canSay, isSettled, shareOf, verbs } from "./state.ts";
 import { beginningOf, bodyOf, type Step } from "./step.ts";
 import * as backfills from "./store/backfills.ts";
 import * as partitions from "./store/partitions.ts";
@@ -54,7 +55,7 @@ export interface Backfills {
    * Errors: TUNTAS_BACKFILL_MISSING; TUNTAS_BACKFILL_STATE where there is no such move; TUNTAS_BACKFILL_FOUR_EYES and
    * TUNTAS_BACKFILL_SAMPLE at an approval; TUNTAS_BACKFILL_BUSY at a start; TUNTAS_BACKFILL_ROLLBACK.
    */
-  say(verb: Exclude<Verb, "rate">, id: string, act: Act): Promise<RunReport>;
+  say(verb: Exclude<RunVerb, "rate">, id: string, act: Act): Promise<RunReport>;
   /** Records a second from now on, up to what is declared. Errors: TUNTAS_BACKFILL_RATE, _MISSING, _STATE. */
   setRate(id: string, perSecond: number, act: Act): Promise<RunReport>;
   /** Resolves once nothing happens to the run by itself any more, unless its window opens; or at the abort. */
@@ -216,7 +217,7 @@ export function openBackfills({ database, waker, queues, withdraw, onError }: Ro
   }
 
   /** What a verb does, to a run that is locked. */
-  async function carryOut(tx: Tx, verb: Verb, run: RunRow, act: Act): Promise<Move> {
+  async function carryOut(tx: Tx, verb: RunVerb, run: RunRow, act: Act): Promise<Move> {
     if (verb === "start" || verb === "resume") return goOn(tx, run, act);
     if (verb === "rollback") return rollBack(tx, run, act);
     if (verb === "approve") {
@@ -236,7 +237,7 @@ export function openBackfills({ database, waker, queues, withdraw, onError }: Ro
     return move;
   }
 
-  async function locked<T>(verb: Verb, id: string, work: (tx: Tx, run: RunRow) => Promise<T>): Promise<T> {
+  async function locked<T>(verb: RunVerb, id: string, work: (tx: Tx, run: RunRow) => Promise<T>): Promise<T> {
     await report(id);
     return database.transaction(async (tx) => {
       // A slice holds its partition, then the run; what does not move partitions waits for none.
@@ -252,7 +253,7 @@ export function openBackfills({ database, waker, queues, withdraw, onError }: Ro
       cause,
     });
 
-  async function say(verb: Exclude<Verb, "rate">, id: string, act: Act): Promise<RunReport> {
+  async function say(verb: Exclude<RunVerb, "rate">, id: string, act: Act): Promise<RunReport> {
     const move = await locked(verb, id, (tx, run) => carryOut(tx, verb, run, act)).catch((cause: unknown) => {
       throw isUniqueViolation(cause) ? busy(id, cause) : cause;
     });

@@ -140,6 +140,10 @@ export type RunState = (typeof runStates)[number];
 /** Who or what has paused it: a person, its off-peak window, or trouble that a person has to look at. */
 export type Pause = "person" | "window" | "trouble";
 
+/** What a person can say to a run. */
+export type RunVerb =
+  "dry-run" | "approve" | "start" | "pause" | "resume" | "abort" | "verify" | "rollback" | "rate";
+
 /** Records by what became of them. */
 export interface Counts {
   readonly handled: number;
@@ -171,6 +175,8 @@ export interface RunReport extends Counts {
   readonly scope: string;
   readonly state: RunState;
   readonly pause: Pause | null;
+  /** What can be said to it now. */
+  readonly verbs: readonly RunVerb[];
   readonly actor: string;
   readonly reason: string;
   readonly approvedBy: string | null;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { runStates, type RunState } from "./contract.ts";
+import { runStates, type RunState, type RunVerb } from "./contract.ts";
 import {
   canSay,
   courses,
@@ -9,11 +9,11 @@ import {
   mayMove,
   shareOf,
   verbs,
+  verbsOf,
   verdictOf,
-  type Verb,
 } from "./state.ts";
 
-const allVerbs = Object.keys(verbs) as Verb[];
+const allVerbs = Object.keys(verbs) as RunVerb[];
 const ended: readonly RunState[] = ["completed", "aborted", "rolled_back"];
 
 /** Every state that can be got to from this one, by one move. */
@@ -107,4 +107,13 @@ test("B-19: what is left is told by the rate, and by the pace since it last went
   expect(leftMsOf(progress)).toBe(10_000);
   expect(leftMsOf({ ...progress, read: 600, readSince: 100, sinceMs: 4000 })).toBe(16_000);
   expect(leftMsOf({ ...progress, read: 1200, readSince: 1200, sinceMs: 1 })).toBe(0);
+});
+
+test("what can be said follows from the state; it is verified again once nothing is left to do", () => {
+  const open = { partitions: { total: 3, ended: 2 } };
+  expect(verbsOf({ ...open, state: "sampled" })).toEqual(["dry-run", "approve", "abort", "rate"]);
+  expect(verbsOf({ ...open, state: "paused" })).toEqual(["resume", "abort", "rate"]);
+  expect(verbsOf({ partitions: { total: 3, ended: 3 }, state: "paused" })).toContain("verify");
+  expect(verbsOf({ ...open, state: "completed" })).toEqual(["rollback"]);
+  expect(verbsOf({ ...open, state: "rolled_back" })).toEqual([]);
 });

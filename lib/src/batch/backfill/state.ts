@@ -1,9 +1,6 @@
 // What a backfill decides, purely: which moves there are, how large a slice is, how fast it may go on, when it has to be
 // aborted, and when it will be done.
-import type { Counts, RunState } from "./contract.ts";
-
-export type Verb =
-  "dry-run" | "approve" | "start" | "pause" | "resume" | "abort" | "verify" | "rollback" | "rate";
+import type { Counts, RunReport, RunState, RunVerb } from "./contract.ts";
 
 interface Move {
   readonly from: readonly RunState[];
@@ -22,7 +19,7 @@ const open: readonly RunState[] = [
 ];
 
 /** What a person can say to a run. */
-export const verbs: Readonly<Record<Verb, Move>> = {
+export const verbs: Readonly<Record<RunVerb, Move>> = {
   "dry-run": { from: ["planned", "sampled"], to: "sampling" },
   approve: { from: ["sampled"], to: "approved" },
   start: { from: ["approved"], to: "running" },
@@ -58,7 +55,13 @@ export const mayMove = (from: RunState, to: RunState): boolean =>
   Object.values(verbs).some((verb) => verb.to === to && verb.from.includes(from));
 
 /** Whether the verb can be said to a run in this state. */
-export const canSay = (verb: Verb, state: RunState): boolean => verbs[verb].from.includes(state);
+export const canSay = (verb: RunVerb, state: RunState): boolean => verbs[verb].from.includes(state);
+
+/** What can be said to it now: it is verified again once nothing of it is left to do. */
+export const verbsOf = ({ state, partitions }: Pick<RunReport, "state" | "partitions">): RunVerb[] =>
+  (Object.keys(verbs) as RunVerb[]).filter(
+    (verb) => canSay(verb, state) && (verb !== "verify" || partitions.ended === partitions.total),
+  );
 
 /** Whether nothing happens to it by itself any more, unless a window opens. */
 export const isSettled = (state: RunState): boolean =>

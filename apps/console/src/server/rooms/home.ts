@@ -5,6 +5,7 @@ import type { Check, Decision, Health } from "../../api/index.ts";
 import { approvals } from "../decisions/approvals.ts";
 import { executions } from "../decisions/executions.ts";
 import { alarms } from "../decisions/alarms.ts";
+import { backfills } from "../decisions/backfills.ts";
 import { batches } from "../decisions/batches.ts";
 import { deadLetters } from "../decisions/dead-letters.ts";
 import type { Look } from "../decisions/decision.ts";
@@ -30,6 +31,7 @@ const looks: readonly Look[] = [
   schedules,
   streams,
   batches,
+  backfills,
   services,
   queues,
   discrepancies,

@@ -8,6 +8,10 @@ export const countText = (value: number): string =>
 export const rateText = (value: number): string =>
   value === 0 ? "0" : value < 0.05 ? "< 0.1" : value < 10 ? value.toFixed(1) : countText(Math.round(value));
 
+/** How much of the whole it is, rounded down: the whole alone is 100. */
+export const percentText = (part: number, whole: number): string =>
+  whole === 0 ? "–" : `${Math.floor((part / whole) * 100)} %`;
+
 /** A number of things; a zero steps back. */
 export function Count({ value }: { readonly value: number }) {
   return <span className={value === 0 ? "number zero" : "number"}>{countText(value)}</span>;

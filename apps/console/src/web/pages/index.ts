@@ -75,6 +75,14 @@ export const navigation: readonly NavigationEntry[] = [
     view: lazy(() => import("./batches/index.tsx")),
   },
   {
+    path: "/backfills",
+    title: "Backfills",
+    group: "Work",
+    icon: "backfill",
+    key: "f",
+    view: lazy(() => import("./backfills/index.tsx")),
+  },
+  {
     path: "/services",
     title: "Services",
     group: "Work",
@@ -162,6 +170,7 @@ const further: readonly PageEntry[] = [
   { path: "/schedules/:name", title: "Schedule", view: lazy(() => import("./schedules/schedule.tsx")) },
   { path: "/streams/:name", title: "Stream", view: lazy(() => import("./streams/stream.tsx")) },
   { path: "/batches/:id", title: "Job", view: lazy(() => import("./batches/job.tsx")) },
+  { path: "/backfills/:id", title: "Run", view: lazy(() => import("./backfills/run.tsx")) },
   { path: "/services/:name", title: "Service", view: lazy(() => import("./services/service.tsx")) },
   {
     path: "/workflows/run/:arn",

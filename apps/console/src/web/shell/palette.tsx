@@ -1,4 +1,4 @@
-// Everything by its name: pages, queues, schedules, streams, batches, services, a message by its id.
+// Everything by its name: pages, queues, schedules, streams, batches, backfills, services, a message by its id.
 import { useState, type KeyboardEvent } from "react";
 import { useLocation } from "wouter";
 import { useRead } from "../api/hooks.ts";
@@ -18,6 +18,7 @@ function useChoices(search: string): readonly Choice[] {
   const schedules = useRead("schedules", {}, { everyMs: false });
   const streams = useRead("streams", {}, { everyMs: false });
   const batches = useRead("batches", {}, { everyMs: false });
+  const backfills = useRead("backfills", {}, { everyMs: false });
   const services = useRead("services", {}, { everyMs: false });
   const needle = search.trim().toLowerCase();
   const byPage = navigation
@@ -38,6 +39,7 @@ function useChoices(search: string): readonly Choice[] {
     ...named(schedules.data?.value, "Schedule", "/schedules/"),
     ...named(streams.data?.value, "Stream", "/streams/"),
     ...named(batches.data?.value, "Batch", "/batches?batch="),
+    ...named(backfills.data?.value, "Backfill", "/backfills?view=runs&backfill="),
     ...named(services.data?.value, "Service", "/services/"),
   ];
 }

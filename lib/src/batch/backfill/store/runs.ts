@@ -5,7 +5,7 @@ import { announces, keptBack } from "../../../engine/handler/replay.ts";
 import { ms } from "../../../pg/instant.ts";
 import type { Runner } from "../../../pg/join.ts";
 import type { Counts, FailedRecord, Pause, RunReport, RunState, Sample } from "../contract.ts";
-import { leftMsOf, type Health } from "../state.ts";
+import { leftMsOf, verbsOf, type Health } from "../state.ts";
 import { isOpen } from "./backfills.ts";
 
 export interface NewRun {
@@ -189,7 +189,7 @@ const reports = statement(
      ${ms("r.asked_at")} as "askedAtMs", ${ms("r.begun_at")} as "begunAtMs", ${ms("r.ended_at")} as "endedAtMs",
      p.partitions, p.records, p.read, r.resumed_with::float8 as "resumedWith", ${ms("tuntas.now() - r.resumed_at")} as "sinceMs"
    from (select * from tuntas.backfill_run r where ($1::bigint is null or r.id = $1) and ($2::text is null or r.backfill = $2)
-       and ($3::text[] is null or r.state = any($3)) order by r.id desc limit $4) r
+       and ($3::text[] is null or r.state = any($3)) and ($5::bigint is null or r.id < $5) order by r.id desc limit $4) r
    cross join lateral (
      select json_build_object('total', count(*), 'ended', count(p.ended_at)) as partitions,
        coalesce(sum(p.records), 0)::float8 as records, coalesce(sum(p.read), 0)::float8 as read
@@ -201,10 +201,12 @@ export interface RunFilter {
   readonly id?: string | undefined;
   readonly backfill?: string | undefined;
   readonly states?: readonly RunState[] | undefined;
+  /** Those older than this one. */
+  readonly before?: string | undefined;
   readonly limit?: number | undefined;
 }
 
-type ReportRow = Omit<RunReport, "leftMs" | "sample"> & {
+type ReportRow = Omit<RunReport, "leftMs" | "sample" | "verbs"> & {
   readonly sample: string | null;
   readonly resumedWith: number;
   readonly sinceMs: number | null;
@@ -224,6 +226,7 @@ function toReport({ resumedWith, sinceMs, sample, ...report }: ReportRow): RunRe
   });
   return {
     ...report,
+    verbs: verbsOf(report),
     sample: sample === null ? null : (JSON.parse(sample) as Sample),
     leftMs: report.endedAtMs !== null || report.partitions.total === 0 ? null : left,
   };
@@ -232,11 +235,17 @@ function toReport({ resumedWith, sinceMs, sample, ...report }: ReportRow): RunRe
 /** The newest first. */
 export const readRuns = async (
   sql: Runner,
-  { id, backfill, states, limit = 100 }: RunFilter,
+  { id, backfill, states, before, limit = 100 }: RunFilter,
 ): Promise<RunReport[]> =>
-  (await sql.run<ReportRow & {}>(reports, [id ?? null, backfill ?? null, states ?? null, limit])).map(
-    toReport,
-  );
+  (
+    await sql.run<ReportRow & {}>(reports, [
+      id ?? null,
+      backfill ?? null,
+      states ?? null,
+      limit,
+      before ?? null,
+    ])
+  ).map(toReport);
 
 const forget = statement(
   `delete from tuntas.backfill_run where ended_at < tuntas.now() - interval '366 days'`,

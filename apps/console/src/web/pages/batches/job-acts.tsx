@@ -1,23 +1,15 @@
 // Pause, resume, retry what failed, cancel.
-import { useState, type ReactNode } from "react";
 import type { JobVerb, JobView } from "../../../api/index.ts";
 import { useAct } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.ts";
-import { Confirm } from "../../furniture/confirm.tsx";
 import { counted } from "../../furniture/count.tsx";
+import { Say, Sayings, type Saying } from "../../furniture/sayings.tsx";
 
-interface Saying {
-  readonly button: string;
-  readonly verb: string;
-  /** What it does, and what it does not. */
-  readonly text: (view: JobView) => ReactNode;
-  readonly told: string;
-}
-
-const sayings: Readonly<Record<JobVerb, Saying>> = {
+const sayings: Readonly<Record<JobVerb, Saying<JobView>>> = {
   retry: {
     button: "Retry what failed",
     verb: "Retry it",
+    primary: true,
     text: ({ partitions: { failed, done }, planHash }) =>
       planHash === null
         ? "Makes its plan again."
@@ -29,6 +21,7 @@ const sayings: Readonly<Record<JobVerb, Saying>> = {
   resume: {
     button: "Resume",
     verb: "Resume it",
+    primary: true,
     text: ({ partitions: { pending, done } }) =>
       `Waits for its turn again, then goes on with ${counted(pending, "partition")}; the ${done} that are done stay done.`,
     told: "It goes on when it is its turn.",
@@ -43,6 +36,7 @@ const sayings: Readonly<Record<JobVerb, Saying>> = {
   cancel: {
     button: "Cancel",
     verb: "Cancel it",
+    final: true,
     text: () =>
       "Ends it for good: what runs is aborted, and nothing is promoted. Its input may then be started again, as a new job.",
     told: "It has ended. Nothing of it was promoted.",
@@ -55,45 +49,28 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-export function Say({ view, verb, onClose }: DialogProps) {
+export function SayToJob({ view, verb, onClose }: DialogProps) {
   const say = useAct("batch.say");
-  const { button, verb: text, text: about, told } = sayings[verb];
   return (
-    <Confirm
-      title={`${button}: job ${view.id} of ${view.batch}`}
-      verb={text}
+    <Say
+      saying={sayings[verb]}
+      view={view}
+      to={`job ${view.id} of ${view.batch}`}
+      name={view.batch}
+      say={(reason) => say.mutateAsync({ id: view.id, verb, reason })}
       onClose={onClose}
-      {...(verb === "cancel" && { danger: true, typeName: view.batch })}
-      run={async (reason) => {
-        await say.mutateAsync({ id: view.id, verb, reason });
-        return told;
-      }}
-    >
-      <p>{about(view)}</p>
-    </Confirm>
+    />
   );
 }
 
 export function JobActs({ view }: { readonly view: JobView }) {
-  const [asked, setAsked] = useState<JobVerb>();
   const may = useMay()("batch.change");
   return (
-    <>
-      {(Object.keys(sayings) as JobVerb[])
-        .filter((verb) => view.verbs.includes(verb))
-        .map((verb) => (
-          <button
-            key={verb}
-            type="button"
-            className="button"
-            data-kind={verb === "retry" || verb === "resume" ? "primary" : undefined}
-            disabled={!may}
-            onClick={() => setAsked(verb)}
-          >
-            {sayings[verb].button}
-          </button>
-        ))}
-      {asked && <Say view={view} verb={asked} onClose={() => setAsked(undefined)} />}
-    </>
+    <Sayings
+      sayings={sayings}
+      verbs={view.verbs}
+      may={() => may}
+      dialog={(verb, onClose) => <SayToJob view={view} verb={verb} onClose={onClose} />}
+    />
   );
 }

@@ -4,7 +4,7 @@ import type { JobView } from "../../../api/index.ts";
 import { useRead } from "../../api/hooks.ts";
 import { Acts } from "../../furniture/acts.tsx";
 import { BodyText } from "../../furniture/body-text.tsx";
-import { countText, rateText } from "../../furniture/count.tsx";
+import { countText, percentText, rateText } from "../../furniture/count.tsx";
 import { Figures, type Figure } from "../../furniture/figures.tsx";
 import { Owner, Runbook } from "../../furniture/owner.tsx";
 import { Page } from "../../furniture/page.tsx";
@@ -15,9 +15,6 @@ import { JobActs } from "./job-acts.tsx";
 import { batchHref, keyText } from "./links.ts";
 import { Partitions } from "./partitions.tsx";
 import { Standing } from "./standing.tsx";
-
-const percent = (part: number, whole: number): string =>
-  whole === 0 ? "–" : `${Math.floor((part / whole) * 100)} %`;
 
 function timeOf({ nowMs, state, movedAtMs, begunAtMs, endedAtMs, leftMs }: JobView): Figure {
   if (leftMs !== null) return { name: "Left", value: durationText(leftMs), note: "at its pace" };
@@ -32,7 +29,7 @@ function figuresOf(view: JobView): readonly Figure[] {
   return [
     {
       name: "Done",
-      value: percent(done, total),
+      value: percentText(done, total),
       note: `${countText(done)} of ${countText(total)}`,
     },
     { name: "Failed", value: failed, note: "partitions", tone: failed > 0 ? "danger" : undefined },

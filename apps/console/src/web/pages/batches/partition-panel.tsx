@@ -4,7 +4,7 @@ import { useMay } from "../../api/session.ts";
 import { Panel } from "../../furniture/panel.tsx";
 import { durationText, Instant } from "../../furniture/time.tsx";
 import { PartitionBadge } from "./badges.tsx";
-import { Say } from "./job-acts.tsx";
+import { SayToJob } from "./job-acts.tsx";
 
 interface PartitionProps {
   readonly view: JobView;
@@ -99,7 +99,7 @@ export function PartitionPanel({ onClose, ...of }: PartitionProps & { readonly o
         </div>
       )}
       <Facts {...of} />
-      {retrying && <Say view={view} verb="retry" onClose={() => setRetrying(false)} />}
+      {retrying && <SayToJob view={view} verb="retry" onClose={() => setRetrying(false)} />}
     </Panel>
   );
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { openPlatform } from "../platform.ts";
 import { testPlatform } from "../testing/index.ts";
+import { statement } from "./database.ts";
 import { checkBudget, describeBudget, judgeBudget } from "./budget.ts";
 
 test("W-28 the product of processes and pools is compared with what the server has", () => {
@@ -26,6 +27,14 @@ test("W-28 a process that could never fill its pools is refused at its start, wi
 });
 
 test("W-28 where processes together ask for more than there is, the answer is a warning with both numbers", async () => {
-  await using kit = await testPlatform({ handlerConnectionsMax: 300 });
-  expect(await checkBudget(kit.platform.database)).toMatch(/2 processes × 309 connections = 618, of \d+/);
+  await using kit = await testPlatform();
+  const [{ max }] = (await kit.platform.database.run(
+    statement("select current_setting('max_connections')::int as max"),
+  )) as [{ max: number }];
+  // Enough for one, and not for two.
+  const greedy = await kit.another({ handlerConnectionsMax: Math.ceil(max * 0.6) });
+  const each = Math.ceil(max * 0.6) + 9;
+  expect(await checkBudget(greedy.database)).toMatch(
+    new RegExp(`3 processes × ${each} connections = ${3 * each}, of \\d+`),
+  );
 });

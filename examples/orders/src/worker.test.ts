@@ -123,10 +123,12 @@ test("drill 4, W-38: work that takes longer than the visibility timeout is not d
 });
 
 test("W-32 U-02: SIGTERM in the middle of work: nothing more is claimed, what runs is finished, the events come in order, exit 0", async () => {
-  const worker = await work();
   const { orderId } = await place(api.url);
   await block(orderId);
-  await isStatus(orderId, "PROCESSING");
+  const worker = await work();
+  // What a worker has, and has not begun, it gives back.
+  await until(async () => (await house.query("select from pg_locks where not granted")).length > 0);
+  expect(await statusOf(api.url, orderId)).toBe("PROCESSING");
   worker.child.kill("SIGTERM");
   await worker.line((line) => line.event === "service.stopped_taking");
   const later = await place(api.url);

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { OrdersHouse } from "../../orders/src/processes.fixture.ts";
+import { openHouse, type OrdersHouse } from "../../orders/src/processes.fixture.ts";
 
 const script = fileURLToPath(new URL("../../../scripts/start.mjs", import.meta.url));
 /** util-linux' script gives a process a terminal. */
@@ -59,8 +59,8 @@ describe.skipIf(!existsSync(terminal))("the demonstration at a terminal", { time
   let shown: Terminal;
   let url: string;
   beforeAll(async () => {
-    house = await OrdersHouse.open();
-    shown = openTerminal({ DATABASE_URL: house.databaseUrl });
+    house = await openHouse();
+    shown = openTerminal({ DATABASE_URL: house.url });
     url = (await shown.says(/Console +(http:\/\/\S+\/)console\//))[1]!;
   }, 180_000);
   afterAll(async () => {

@@ -1,12 +1,13 @@
 // The contract of the orders API, point by point, against the real process. No worker runs unless a test starts one.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isEvent, OrdersHouse, place, post, statusOf, type RunningProcess } from "./processes.fixture.ts";
+import type { TestProcess } from "tuntas/testing";
+import { built, openHouse, place, post, statusOf, type OrdersHouse } from "./processes.fixture.ts";
 
 let house: OrdersHouse;
-let api: RunningProcess & { readonly url: string };
+let api: TestProcess & { readonly url: string };
 
 beforeAll(async () => {
-  house = await OrdersHouse.open();
+  house = await openHouse();
   api = await house.api();
 });
 afterAll(() => house[Symbol.asyncDispose]());
@@ -146,13 +147,13 @@ test("A-07 A-06: livez and readyz answer, and metrics tell counts, latencies and
 });
 
 test("U-01 W-37: a taken port is a coded error that names its variable, and the process exits 1", async () => {
-  const second = house.run("api.js", { PORT: new URL(api.url).port });
+  const second = house.run(built("api.js"), { PORT: new URL(api.url).port });
   expect(await second.ended).toMatchObject({ status: 1 });
   expect(second.errors()).toMatch(/^TUNTAS_HTTP_PORT_TAKEN: .* set PORT to another port/);
 });
 
 test("W-37: a value that makes no sense is a coded error that names its variable", async () => {
-  const wrong = house.run("worker.js", { APP_MAX_MESSAGES: "many" });
+  const wrong = house.run(built("worker.js"), { APP_MAX_MESSAGES: "many" });
   expect(await wrong.ended).toMatchObject({ status: 1 });
   expect(wrong.errors()).toContain("APP_MAX_MESSAGES: expected a whole number from 1 to 1000");
 });
@@ -176,14 +177,14 @@ test("Q-22 W-37: the queue has the settings of the baseline, or those of the env
       owner: "orders-team",
     },
   ]);
-  await using other = await OrdersHouse.open();
+  await using other = await openHouse();
   const env = {
     APP_QUEUE_URL: "http://sqs/000000000000/other-work",
     APP_VISIBILITY_TIMEOUT_SECONDS: "90",
     APP_MAX_RECEIVES: "3",
   };
-  const process = other.run("api.js", env);
-  await process.line(isEvent("service.ready"));
+  const process = other.run(built("api.js"), env);
+  await process.line("service.ready");
   const [queue] = await other.query(
     "select name, visibility_seconds, receives_max from tuntas.queue where name = 'other-work'",
   );

@@ -1,15 +1,15 @@
 // The API under pressure: a database that hangs, more requests than it can take, and its own end.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type pg from "pg";
-import { freezable, OrdersHouse, post, until } from "./processes.fixture.ts";
+import { freezable, openHouse, post, until, type OrdersHouse } from "./processes.fixture.ts";
 
 let house: OrdersHouse;
 let blocker: pg.Client;
 
 beforeAll(async () => {
-  house = await OrdersHouse.open();
+  house = await openHouse();
   await (await house.api()).child.kill("SIGTERM"); // has made the tables
-  blocker = await house.client();
+  blocker = await house.connect();
 });
 afterAll(async () => {
   await blocker.end();
@@ -68,7 +68,7 @@ test("U-02: a second signal ends the process at once", async () => {
 });
 
 test("A-06 A-07: with a database that hangs readyz says no inside its timeout, again and again, livez stays 200, and both recover", async () => {
-  const database = await freezable(house.databaseUrl);
+  const database = await freezable(house.url);
   const api = await house.api({ DATABASE_URL: database.url });
   expect((await fetch(`${api.url}/readyz`)).status).toBe(200);
   database.freeze();

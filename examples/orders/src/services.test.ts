@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { OrdersHouse, post, until, watch, type RunningProcess } from "./processes.fixture.ts";
+import { watchProcess, type TestProcess } from "tuntas/testing";
+import { openHouse, post, until, type OrdersHouse } from "./processes.fixture.ts";
 
 const bin = fileURLToPath(new URL("../../../lib/bin/tuntas.mjs", import.meta.url));
 const services = fileURLToPath(new URL("../dist/services.js", import.meta.url));
@@ -14,11 +15,11 @@ const services = fileURLToPath(new URL("../dist/services.js", import.meta.url));
 let house: OrdersHouse;
 let dataDir: string;
 const children: ChildProcess[] = [];
-let controller: RunningProcess;
+let controller: TestProcess;
 
 function begin(...words: string[]): ChildProcess {
   const { npm_command: _, npm_lifecycle_event: __, ...own } = process.env;
-  const env = { ...own, DATABASE_URL: house.databaseUrl, TUNTAS_DATA_DIR: dataDir, TUNTAS_LOG_LEVEL: "info" };
+  const env = { ...own, DATABASE_URL: house.url, TUNTAS_DATA_DIR: dataDir, TUNTAS_LOG_LEVEL: "info" };
   const child = spawn(process.execPath, [bin, ...words], { env, stdio: ["ignore", "pipe", "pipe"] });
   children.push(child);
   return child;
@@ -33,9 +34,9 @@ async function tuntas(...words: string[]): Promise<any> {
 }
 
 beforeAll(async () => {
-  house = await OrdersHouse.open();
+  house = await openHouse();
   dataDir = mkdtempSync(join(tmpdir(), "tuntas-orders-services-"));
-  controller = watch(begin("service", "run"));
+  controller = watchProcess(begin("service", "run"));
 }, 240_000);
 
 afterAll(async () => {
@@ -52,7 +53,7 @@ test("U-07 U-09 D-28: both are replaced batch by batch under load; no order is r
   const first = [await deploy("orders-api"), await deploy("orders-worker")];
   expect(first.map(({ deployment }) => deployment.state)).toEqual(["completed", "completed"]);
 
-  const front = watch(begin("service", "front", "orders-api", "--port", "0", "--json"));
+  const front = watchProcess(begin("service", "front", "orders-api", "--port", "0", "--json"));
   const url = String((await front.line((line) => /"url"/.test(String(line.text)))).text).match(
     /http[^"]+/,
   )![0];

@@ -4,7 +4,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isEvent, place, statusOf, until, watch, type RunningProcess } from "./processes.fixture.ts";
+import { watchProcess, type TestProcess } from "tuntas/testing";
+import { place, statusOf, until } from "./processes.fixture.ts";
 
 const script = fileURLToPath(new URL("../../../scripts/start.mjs", import.meta.url));
 // Plays npm: starts a shell that starts the script, and passes no signal on.
@@ -29,7 +30,7 @@ afterAll(() => {
 });
 
 /** In a process group of its own, as a shell does it. */
-function start(args: readonly string[], env: Record<string, string> = {}): RunningProcess {
+function start(args: readonly string[], env: Record<string, string> = {}): TestProcess {
   const { DATABASE_URL: _, npm_command: __, npm_lifecycle_event: ___, ...own } = process.env;
   const all = {
     ...own,
@@ -45,11 +46,11 @@ function start(args: readonly string[], env: Record<string, string> = {}): Runni
     stdio: ["ignore", "pipe", "pipe"],
   });
   groups.push(child.pid!);
-  return watch(child);
+  return watchProcess(child);
 }
 
 /** The URL after a word of the few lines that it prints. */
-async function printed(running: RunningProcess, word: string): Promise<string> {
+async function printed(running: TestProcess, word: string): Promise<string> {
   const found = new RegExp(`^ +${word} +.*?(http://\\S+)`);
   const { text } = await running.line((line) => found.test(String(line.text)));
   return found.exec(String(text))![1]!;
@@ -100,8 +101,8 @@ test("W-35: when the npm that started it is killed, it drains and ends by itself
   running.child.kill("SIGKILL");
   const killedAt = performance.now();
   // `ended` waits for the end of the pipe, which the script holds.
-  await running.line(isEvent("service.exit"));
+  await running.line("service.exit");
   await running.ended;
   expect(performance.now() - killedAt).toBeLessThan(6000); // 2 s, on a machine that is not busy
-  expect(running.lines.some(isEvent("service.drained"))).toBe(true);
+  expect(running.lines.some(({ event }) => event === "service.drained")).toBe(true);
 });

@@ -1,17 +1,18 @@
 // API and worker as two processes, through what goes wrong: death, poison, a slow database, a deployment.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type pg from "pg";
-import { OrdersHouse, place, post, statusOf, until, type RunningProcess } from "./processes.fixture.ts";
+import type { TestProcess } from "tuntas/testing";
+import { openHouse, place, post, statusOf, until, type OrdersHouse } from "./processes.fixture.ts";
 
 let house: OrdersHouse;
-let api: RunningProcess & { readonly url: string };
+let api: TestProcess & { readonly url: string };
 let blocker: pg.Client;
-const workers: RunningProcess[] = [];
+const workers: TestProcess[] = [];
 
 beforeAll(async () => {
-  house = await OrdersHouse.open();
+  house = await openHouse();
   api = await house.api({ APP_MAX_RECEIVES: "2" });
-  blocker = await house.client();
+  blocker = await house.connect();
 });
 afterEach(async () => {
   for (const { child } of workers) child.kill("SIGKILL");
@@ -23,7 +24,7 @@ afterAll(async () => {
   await house[Symbol.asyncDispose]();
 });
 
-async function work(env = {}): Promise<RunningProcess> {
+async function work(env = {}): Promise<TestProcess> {
   const worker = await house.worker({ APP_MAX_RECEIVES: "2", ...env });
   workers.push(worker);
   return worker;

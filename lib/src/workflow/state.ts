@@ -260,3 +260,9 @@ const endingOf = (command: Extract<Command, { type: "end" }>): Ending => ({
   error: storable(command.error),
   cause: storable(command.cause),
 });
+
+/** What ties what an execution does together: its input's `correlationId`, else its name. */
+export function correlationOf(input: unknown, executionName: string): string {
+  const given = (input as { correlationId?: unknown } | null | undefined)?.correlationId;
+  return typeof given === "string" ? given : executionName;
+}

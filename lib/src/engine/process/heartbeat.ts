@@ -43,13 +43,13 @@ const isTold = `case when p.locked_on = r.run then true
 const alert = { forMs: 5000, intervalMs: 250 };
 
 // It beats in the session that has the lock. Two checkers may meet on one dead process's lock; the loser sees it as alive for one round.
-const beatText = inSchema(`with beat as (
+const beatText = inSchema(`with server as materialized (select run, began from tuntas.server_run()), beat as (
     update tuntas.process set heartbeat_at = tuntas.now(), expires_at = tuntas.now() + make_interval(secs => $2),
-      locked_on = (select run from tuntas.server_run())
+      locked_on = (select run from server)
     where id = $1 returning id
   )
   select (select count(*)::int from beat) as alive,
-    array(select p.id::text from tuntas.process p, tuntas.server_run() r where p.id <> $1
+    array(select p.id::text from tuntas.process p, server r where p.id <> $1
       and (p.expires_at < tuntas.now() or ($3 and p.lock_key is not null
         and case when ${isTold} then pg_try_advisory_xact_lock(p.lock_key) end))) as dead
       ${data.agendaColumns}`);

@@ -42,19 +42,25 @@ test("who was taken for dead beats again at once, in another's name, from the th
   expect(threads).toBe(0);
 });
 
-// Whose locks are free, of which one was had from the server as it runs.
-const gone = `insert into tuntas.process (name, host, pid, version, lock_key, locked_on, started_at, heartbeat_at, expires_at)
-  select name, 'h', 1, 'v', key, run, tuntas.now(), tuntas.now(), tuntas.now() + interval '1 h'
-  from (select 'died', 1, run from tuntas.server_run() union all select 'may come back', 2, 'before') as v(name, key, run)`;
-
-test("on a server that has just started, who had his lock from it and has it no more is dead at once", async () => {
+/** The URL of a server that has just started; gone with the test. */
+async function freshServer(): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), "tuntas-"));
   const server = await attachEmbedded({ dataDir });
   onTestFinished(async () => {
     await server.detach();
     await rm(dataDir, { recursive: true, force: true });
   });
-  await using fresh = await testPlatform({ databaseUrl: server.url, watches: false });
+  return server.url;
+}
+
+// Whose locks are free, of which one was had from the server as it runs.
+const gone = `insert into tuntas.process (name, host, pid, version, lock_key, locked_on, started_at, heartbeat_at, expires_at)
+  select name, 'h', 1, 'v', key, run, tuntas.now(), tuntas.now(), tuntas.now() + interval '1 h'
+  from (select 'died', 1, run from tuntas.server_run() union all select 'may come back', 2, 'before') as v(name, key, run)`;
+
+test("on a server that has just started, who had his lock from it and has it no more is dead at once", async () => {
+  const url = await freshServer();
+  await using fresh = await testPlatform({ databaseUrl: url, watches: false });
   const look = () =>
     askOf(
       fresh,
@@ -72,23 +78,18 @@ test("on a server that has just started, who had his lock from it and has it no 
 });
 
 test("a server whose sessions a crash has ended runs anew, and who had his lock before that may come back", async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), "tuntas-"));
-  const server = await attachEmbedded({ dataDir });
-  onTestFinished(async () => {
-    await server.detach();
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  const url = await freshServer();
   const runOf = async (text: string) => {
-    const client = new pg.Client(server.url);
+    const client = new pg.Client(url);
     client.on("error", () => undefined);
     await client.connect();
     const { rows } = await client.query(text).finally(() => client.end().catch(() => undefined));
     return rows[0];
   };
-  const fresh = await testPlatform({ databaseUrl: server.url, watches: false });
+  const fresh = await testPlatform({ databaseUrl: url, watches: false });
   const look = `select run, pg_postmaster_start_time()::text as started from ${fresh.schema}.server_run()`;
   const before = await runOf(look);
-  const victim = new pg.Client(server.url);
+  const victim = new pg.Client(url);
   victim.on("error", () => undefined);
   await victim.connect();
   process.kill((await victim.query("select pg_backend_pid() as pid")).rows[0].pid, "SIGKILL");

@@ -5,6 +5,7 @@ import type { Log } from "../../engine/log.ts";
 import type { Sql } from "../../pg/contract.ts";
 import type { Context } from "../../queue/index.ts";
 import type { TaskContext } from "../declaration.ts";
+import { correlationOf } from "../state.ts";
 import type { TaskMessage } from "./contract.ts";
 
 export interface RemoteParts {
@@ -91,8 +92,7 @@ export class RemoteContext implements TaskContext {
   }
 
   get correlationId(): string {
-    const given = (this.#parts.input as { correlationId?: unknown } | null | undefined)?.correlationId;
-    return typeof given === "string" ? given : this.#parts.message.executionName;
+    return correlationOf(this.#parts.input, this.#parts.message.executionName);
   }
 
   get taskToken(): string | undefined {

@@ -8,6 +8,7 @@ import type { Sql } from "../../../pg/contract.ts";
 import type { Database } from "../../../pg/database.ts";
 import type { Line } from "../../../pg/lease.ts";
 import type { TaskContext } from "../../declaration.ts";
+import { correlationOf } from "../../state.ts";
 
 export interface ContextParts {
   readonly database: Database;
@@ -114,8 +115,7 @@ export class OwnContext implements TaskContext {
   }
 
   get correlationId(): string {
-    const given = (this.#parts.input as { correlationId?: unknown } | null | undefined)?.correlationId;
-    return typeof given === "string" ? given : this.#parts.execution.name;
+    return correlationOf(this.#parts.input, this.#parts.execution.name);
   }
 
   get taskToken(): string | undefined {

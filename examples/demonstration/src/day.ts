@@ -134,7 +134,10 @@ async function record({ streams }: Platform): Promise<void> {
   for (const number of numbers(8)) {
     const [article, visitor] = [`article-${number}`, `visitor-${number}`];
     await priceChanges.append({ article, price: 5 + number }, { key: article });
-    await pageViews.append({ visitor, page: "/" }, { key: visitor });
+    // So many that the search engine is behind for as long as somebody looks.
+    await Promise.all(
+      numbers(40).map((page) => pageViews.append({ visitor, page: `/${page}` }, { key: visitor })),
+    );
   }
 }
 
@@ -149,7 +152,7 @@ async function makeStatements(platform: Platform): Promise<void> {
   };
   await begin("2026-08", { partitions: 6, seconds: 0, priority: 9 });
   await begin("2026-09", { partitions: 6, seconds: 0, priority: 8 });
-  await begin("2026-11", { partitions: 60, seconds: 20, priority: 7 });
+  await begin("2026-11", { partitions: 240, seconds: 20, priority: 7 });
   await begin("2026-10", { partitions: 6, seconds: 1, priority: 5 });
   const { jobId } = await begin("2026-07", { partitions: 6, seconds: 1, priority: 0 });
   await until(async () => (await batches.job(jobId)).state === "waiting");

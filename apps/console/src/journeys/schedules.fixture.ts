@@ -146,7 +146,7 @@ export async function openSchedules(platform: Platform): Promise<AsyncDisposable
   await database.transaction(({ client }) =>
     client.query(
       `update ${database.schema}.schedule set last_success_at = case name when $1 then covered_until + interval '7 min' when $2 then covered_until else covered_until - interval '51 min' end,
-         expected_by = case name when $2 then covered_until + interval '6 hours' else expected_by end where name = any($3)`,
+         expected_by = case name when $2 then least(covered_until + interval '6 hours', now() - interval '1 minute') else expected_by end where name = any($3)`,
       [nightly.name, monthly.name, [nightly.name, hourly.name, monthly.name]],
     ),
   );

@@ -35,6 +35,12 @@ export function isConnectionLost(cause: unknown): boolean {
   return lostMessage.test(message);
 }
 
+const allOut = "timeout exceeded when trying to connect";
+
+/** All connections of a pool were out for as long as it lets anybody wait: nothing is wrong with the database. */
+export const isPoolBusy = (cause: unknown): boolean =>
+  (driverError(cause) as Error | undefined)?.message === allOut;
+
 /** The session is in a transaction that has failed, in which nothing runs before it is rolled back. */
 export const isAborted = (cause: unknown): boolean => sqlState(cause) === "25P02";
 

@@ -4,6 +4,7 @@
 // first fails it leaves an aborted transaction behind, in which nothing can begin, and whoever comes next says so.
 import type pg from "pg";
 import { sendBurst, type BurstAnswer, type BurstStatement } from "./burst.ts";
+import { isPoolBusy } from "./faults.ts";
 import { dropClient, streamOf } from "./wire.ts";
 
 export interface Lease {
@@ -24,6 +25,7 @@ export interface Line {
 }
 
 export interface Lender {
+  /** Waits for as long as all are out: it is for the borrower's own time to say what is too long. */
   borrow(line?: Line): Promise<Lease>;
 }
 
@@ -110,7 +112,8 @@ export function makeLender(pool: pg.Pool, passes: boolean): Lender {
       },
       (cause: unknown) => {
         asked--;
-        nextWaiter()?.reject(cause);
+        if (!isPoolBusy(cause)) nextWaiter()?.reject(cause);
+        else if (asked < waiting.length) connect();
       },
     );
   }

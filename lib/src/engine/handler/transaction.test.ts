@@ -1,10 +1,11 @@
 // Transactions that follow one another on one connection, the next one sent before the last one is answered.
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { statement } from "../../pg/database.ts";
 import { isTransient } from "../../pg/faults.ts";
 import { testPlatform, type TestPlatform } from "../../testing/index.ts";
 import { beginning } from "./begin.ts";
 import { fenced, FenceLost, openTransaction, type Prepared } from "./transaction.ts";
+import { commitWrites } from "./writes.ts";
 
 let kit: TestPlatform;
 let table: string;
@@ -56,9 +57,8 @@ test("a transaction that is undone while it waits for a connection leaves that t
   await first.tx.query(insert(), ["first"]);
   const late = second.tx.query(insert(), ["late"]).catch((cause: unknown) => cause);
   const next = third.tx.query(insert(), ["third"]);
-  const undone = second.rollback();
+  await second.rollback(); // at once: whoever gives up does not wait for another's work
   await first.commit([]);
-  await undone;
   expect(await late).toMatchObject({ code: "TUNTAS_TX_CLOSED" });
   await next;
   await third.commit([]);
@@ -91,6 +91,21 @@ test("whoever waits for a connection of the pool is not passed by", async () => 
   await behind;
   await second.commit([]);
   expect(await kept()).toEqual(["first", "second"]);
+});
+
+test("whoever waits for a connection has not failed, however long others hold all of them", async () => {
+  const { database } = kit.platform;
+  const [first, second] = [open(), open()];
+  await first.tx.query(insert(), ["first"]);
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  const behind = second.tx.query(insert(), ["second"]);
+  const writes = [{ text: insert(), values: ["handed over"] }];
+  const handedOver = commitWrites(database, { closing: [], writes, timeoutMs: 60_000 });
+  await vi.advanceTimersByTimeAsync(35_000);
+  vi.useRealTimers();
+  await first.commit([]);
+  await Promise.all([behind.then(() => second.commit([])), handedOver]);
+  expect(await kept()).toEqual(["first", "handed over", "second"]);
 });
 
 test("what waits behind a statement when its attempt ends is refused, not run by itself", async () => {

@@ -71,7 +71,6 @@ interface Opened {
 export function openTransaction(options: TransactionOptions): HandlerTransaction {
   const { database, timeoutMs, opening = [] } = options;
   let lease: Lease | undefined;
-  let connected: Promise<Lease> | undefined;
   let opened: Promise<Opened> | undefined;
   let closed = false;
   let begun = false;
@@ -82,9 +81,13 @@ export function openTransaction(options: TransactionOptions): HandlerTransaction
 
   /** Begins the transaction, and asks what the handler asks first in the same round trip. */
   async function open(asked: readonly BurstStatement[]): Promise<Opened> {
-    const taken = (lease = await (connected = options.before ? options.before().then(borrow) : borrow()));
-    // Where attempts wait for longer than they may take, those that gave up would else keep the connections from the others.
-    if (closed) throw usedLate();
+    if (options.before) await options.before();
+    const taken = (lease = await borrow());
+    // Its attempt was over while it waited: others are to have the connection.
+    if (closed) {
+      await undo();
+      throw usedLate();
+    }
     begun = true;
     const { client } = taken;
     const { statements: lead, committed } = beginning(database, client, timeoutMs);
@@ -137,10 +140,13 @@ export function openTransaction(options: TransactionOptions): HandlerTransaction
     lease = undefined;
   }
 
+  /** Where it still waits for a connection, `open` gives that back once it comes: nobody's end is to wait for another's work. */
   async function rollback(): Promise<void> {
     closed = true;
-    // A rollback before it had a connection: wait for that, or it would stay out for ever.
-    await connected?.catch(() => undefined);
+    await undo();
+  }
+
+  async function undo(): Promise<void> {
     // The end of the transaction before may be under way: to cut that off would leave its owner in doubt.
     await lease?.before;
     // Whoever has the connection by now begins anew.

@@ -6,7 +6,7 @@ import { consolePages } from "tuntas/console";
 import { startGateway } from "tuntas/gateway";
 import { startCases } from "../examples/case-activation/dist/start.js";
 import { startDemonstration } from "../examples/demonstration/dist/main.js";
-import { databaseOptions, integer } from "../examples/orders/dist/config.js";
+import { integer } from "../examples/orders/dist/config.js";
 import { startOrders } from "../examples/orders/dist/main.js";
 
 // At a terminal the day of the shop would be a wall of warnings: what it shows stands in the console. A log collector gets all.
@@ -27,8 +27,9 @@ Tuntas runs (ready in ${seconds} s).
   End        Ctrl-C${isTerminal ? "\n  Keys       k kills a worker, p sends poison, l a burst of orders; ? lists them" : ""}
 `;
 
-function sayWhatStarts({ databaseUrl, dataDir = ".tuntas" }) {
-  if (databaseUrl !== undefined) return;
+function sayWhatStarts({ DATABASE_URL, TUNTAS_DATA_DIR }) {
+  if (DATABASE_URL) return;
+  const dataDir = TUNTAS_DATA_DIR || ".tuntas";
   console.error(
     existsSync(dataDir)
       ? "Starting PostgreSQL ..."
@@ -37,8 +38,8 @@ function sayWhatStarts({ databaseUrl, dataDir = ".tuntas" }) {
 }
 
 runMain(async () => {
-  sayWhatStarts(databaseOptions());
-  const platform = await openPlatform({ ...databaseOptions(), name: "demonstration" });
+  sayWhatStarts(process.env);
+  const platform = await openPlatform({ name: "demonstration" });
   // The orders come first: whoever waits for `npm start` waits for them.
   const orders = await startOrders(platform);
   const apiUrl = `http://127.0.0.1:${orders.port}`;

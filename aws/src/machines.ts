@@ -9,6 +9,7 @@ import {
   type DescribeExecutionOutput,
   type SFNClient,
 } from "@aws-sdk/client-sfn";
+import { refuseUnknown, type NamesOf } from "tuntas";
 import type {
   Answer,
   AnswerFate,
@@ -26,6 +27,8 @@ export interface StepFunctionsOptions extends ClientOptions {
    */
   readonly machines?: string;
 }
+
+const optionNames: NamesOf<StepFunctionsOptions> = { machines: true, endpoint: true, region: true };
 
 const errorLengthMax = 256;
 const causeLengthMax = 32_768;
@@ -123,10 +126,9 @@ async function stop(
  * Declared workflows run as machines of AWS Step Functions, which `TuntasApp` deploys; their tasks come by `queues: sqs()`.
  * Region, credentials and endpoint come by the SDK's usual ways (AWS_REGION, a role, AWS_ENDPOINT_URL_SFN).
  */
-export function stepFunctions({
-  machines = process.env.TUNTAS_STATE_MACHINES,
-  ...options
-}: StepFunctionsOptions = {}): MachineService {
+export function stepFunctions(given: StepFunctionsOptions = {}): MachineService {
+  refuseUnknown("stepFunctions", given, optionNames);
+  const { machines = process.env.TUNTAS_STATE_MACHINES, ...options } = given;
   return {
     async open(): Promise<OpenMachines> {
       const client = makeMachinesClient(options);

@@ -1,5 +1,5 @@
 // Amazon SQS as the place where declared queues live: `start(app, { queues: sqs() })`.
-import { toMs, type Duration, type QueueDefinition } from "tuntas";
+import { refuseUnknown, toMs, type Duration, type NamesOf, type QueueDefinition } from "tuntas";
 import { queueErrors } from "tuntas/queue";
 import type { OpenService, QueueService, ServiceParts, Wanted } from "tuntas/queue/remote";
 import { makeClient, type ClientOptions } from "./client.ts";
@@ -17,6 +17,8 @@ export interface SqsOptions extends ClientOptions {
    */
   readonly lease?: Duration;
 }
+
+const optionNames: NamesOf<SqsOptions> = { create: true, lease: true, endpoint: true, region: true };
 
 function leaseMsOf(lease: Duration): number {
   const leaseMs = toMs(lease, "sqs: lease");
@@ -39,7 +41,9 @@ function checkDelay({ name, options: { delay } }: QueueDefinition<any>): void {
  * Declared queues live in Amazon SQS; region, credentials and endpoint come by the SDK's usual ways (AWS_REGION,
  * AWS_PROFILE, a role, AWS_ENDPOINT_URL_SQS). Errors: TUNTAS_QUEUE_OPTIONS.
  */
-export function sqs({ create = false, lease = "30s", ...options }: SqsOptions = {}): QueueService {
+export function sqs(given: SqsOptions = {}): QueueService {
+  refuseUnknown("sqs", given, optionNames);
+  const { create = false, lease = "30s", ...options } = given;
   const leaseMs = leaseMsOf(lease);
   return {
     async open(wanted: readonly Wanted[], parts: ServiceParts): Promise<OpenService> {

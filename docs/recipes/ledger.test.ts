@@ -71,20 +71,24 @@ test("G-12 P-23 docs/recipes/outbox.md", async () => {
   const { placeOrder, startPublishing, lookAfterOutbox, approveCase, close } = await recipe("outbox");
   const posted: unknown[] = [];
   const http = createServer((request, response) => {
-    posted.push(request.headers["idempotency-key"], request.headers["tuntas-type"]);
+    const { authorization, "idempotency-key": id, "tuntas-type": type } = request.headers;
+    posted.push(id, type, authorization);
     request.resume().on("end", () => response.writeHead(204).end());
   });
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   const indexed: unknown[] = [];
-  const platform = await startPublishing(
-    `http://127.0.0.1:${(http.address() as { port: number }).port}/`,
-    async (order: unknown) => void indexed.push(order),
+  process.env.CRM_URL = `http://127.0.0.1:${(http.address() as { port: number }).port}/`;
+  process.env.CRM_TOKEN = "secret";
+  const running = await startPublishing(async (order: unknown) => void indexed.push(order));
+  await running.platform.queues.catalog.create(
+    { account: "000000000000", region: "us-east-1" },
+    "order-work",
+    {},
   );
-  await platform.queues.catalog.create({ account: "000000000000", region: "us-east-1" }, "order-work", {});
   const orderId = await placeOrder("c9");
   await until(async () => (await count("tuntas.outbox")) === 0);
   expect(indexed).toEqual([{ orderId, customerId: "c9" }]);
-  expect(posted).toEqual([expect.any(String), "OrderPlaced"]);
+  expect(posted).toEqual([expect.any(String), "OrderPlaced", "Bearer secret"]);
   expect(await count("tuntas.message")).toBe(1);
   // The relay's own next look may be an open transaction at this moment.
   await expect
@@ -101,7 +105,7 @@ test("G-12 P-23 docs/recipes/outbox.md", async () => {
     startedAt: "2026-07-05T00:00:00Z",
   };
   expect(await approveCase(client, command)).toBe("CaseActivation-t1-c1-cmd1");
-  await platform.close();
+  await running.stop();
   http.closeAllConnections();
   http.close();
   await close();

@@ -112,6 +112,15 @@ create table tuntas.alarm_state (
   constraint alarm_state_state_check CHECK ((state = ANY (ARRAY['OK'::text, 'ALARM'::text, 'INSUFFICIENT_DATA'::text])))
 ) with (fillfactor=80);
 
+-- control: Processes by the application whose tables they work on, and the last of its migrations that they know.
+create table tuntas.application_process (
+  host text not null,
+  pid integer not null,
+  schema_name text not null,
+  through text,
+  constraint application_process_pkey PRIMARY KEY (schema_name, host, pid)
+);
+
 -- control: Questions to people on which executions wait, with who may decide, until when, and a reference to the waiting task.
 create table tuntas.approval (
   id uuid not null,

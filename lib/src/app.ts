@@ -1,73 +1,41 @@
 // An application: the exported values that belong together, and what starts and ends them.
 import type { Payload, PayloadKind } from "./access/contract.ts";
 import { pathsOf } from "./access/mask.ts";
-import type { AlarmDefinition } from "./alarm/contract.ts";
-import { backfillErrors, type BackfillDefinition } from "./batch/backfill/contract.ts";
-import { batchErrors, type BatchDefinition } from "./batch/contract.ts";
 import type { Duration } from "./core/duration.ts";
 import { toMs } from "./core/duration.ts";
+import { refuseUnknown, type NamesOf } from "./core/options.ts";
 import { beginJobs, unbindJobs } from "./serve-jobs.ts";
 import { beginQueues, bindQueues } from "./serve-queues.ts";
 import { beginWorkflows, checkElsewhere, openMachines, taskWorkers } from "./serve-workflows.ts";
-import { describeIssues, jsonSchemaOf, type Schema } from "./core/schema.ts";
-import type { CommandDefinition } from "./operation/command/contract.ts";
-import { checkTogether } from "./operation/command/declaration.ts";
-import type { Provider } from "./ledger/effect/provider.ts";
-import type { Reconciliation } from "./ledger/reconcile/contract.ts";
+import { jsonSchemaOf, type Schema } from "./core/schema.ts";
+import {
+  checkParts,
+  jobsOf,
+  partsOf,
+  queuesOf,
+  streamsOf,
+  workersOf,
+  type Definition,
+  type Parts,
+} from "./declared.ts";
 import { serviceName } from "./measure/own.ts";
 import { findTracing } from "./measure/trace.ts";
-import { migrateApplication, type Migrations } from "./pg/migrate/application.ts";
-import { openPlatform, type Platform, type PlatformOptions } from "./platform.ts";
-import { queueErrors } from "./queue/contract.ts";
-import type { QueueDefinition, WorkerDefinition } from "./queue/declaration.ts";
+import { beginMigrated, type Migrations, type Ran } from "./pg/migrate/application/index.ts";
+import { openPlatform, platformOptionNames, type Platform, type PlatformOptions } from "./platform.ts";
+import { endpointTarget } from "./outbox/declaration.ts";
 import { bindQueue } from "./queue/declaration.ts";
 import type { Remotes } from "./queue/remote/serve.ts";
 import type { QueueService } from "./queue/remote/contract.ts";
 import { startWorkers, type Workers } from "./queue/worker/index.ts";
-import { scheduleErrors, type ScheduleDefinition } from "./schedule/contract.ts";
-import { firedOf, sampleOf } from "./schedule/declaration.ts";
-import { serviceErrors, type ServiceDefinition } from "./service/contract.ts";
-import { workflowErrors } from "./workflow/contract.ts";
-import { bindWorkflow, type WorkflowDefinition } from "./workflow/declaration.ts";
+import { firedOf } from "./schedule/declaration.ts";
+import { bindWorkflow } from "./workflow/declaration.ts";
 import type { MachineService } from "./workflow/remote/contract.ts";
 import type { Elsewhere } from "./workflow/remote/serve.ts";
-import { streamErrors, type ConsumerDefinition, type StreamDefinition } from "./stream/contract.ts";
 import { bindStream } from "./stream/declaration.ts";
 import type { Consumers } from "./stream/worker/index.ts";
 
-export type Definition =
-  | QueueDefinition<any>
-  | WorkerDefinition<any>
-  | WorkflowDefinition<any>
-  | Reconciliation
-  | Provider
-  | AlarmDefinition
-  | ScheduleDefinition
-  | StreamDefinition<any>
-  | ConsumerDefinition<any>
-  | BatchDefinition<any, any>
-  | BackfillDefinition<any, any, any>
-  | CommandDefinition<any>
-  | ServiceDefinition;
-
-const kinds: readonly unknown[] = [
-  "queue",
-  "worker",
-  "workflow",
-  "reconciliation",
-  "provider",
-  "alarm",
-  "schedule",
-  "stream",
-  "consumer",
-  "batch",
-  "backfill",
-  "command",
-  "service",
-] satisfies Definition["kind"][];
-
 export interface AppOptions {
-  /** The application's own tables: each process that starts it brings them up to date before anything of it works. */
+  /** The application's own tables: up to date before anything of it works. */
   readonly migrations?: Migrations;
 }
 
@@ -76,116 +44,15 @@ export interface AppDefinition extends AppOptions {
   readonly parts: Readonly<Record<string, Definition>>;
 }
 
+const appOptionNames: NamesOf<AppOptions> = {
+  migrations: { folder: true, schema: true, run: true, lockTimeout: true, statementTimeout: true },
+};
+
 /** Puts declarations together. A worker brings its queue along, a consumer its stream. */
 export function app(parts: Readonly<Record<string, Definition>>, options: AppOptions = {}): AppDefinition {
-  for (const [name, part] of Object.entries(parts)) {
-    if (!kinds.includes(part?.kind)) {
-      throw queueErrors.error(
-        "TUNTAS_QUEUE_OPTIONS",
-        `app: expected ${name} to be a queue, a worker, a workflow, a schedule, a batch, a backfill, a command, a stream, a consumer, a service, an alarm, a provider or a reconciliation, got ${typeof part}`,
-      );
-    }
-  }
-  const twice = namedTwice(workersOf(parts).map((worker) => worker.queue));
-  if (twice !== undefined)
-    throw queueErrors.error("TUNTAS_WORKER_REGISTERED", `app: queue ${twice} has more than one worker`);
-  checkWorkflows(partsOf(parts, "workflow"));
-  checkServices(partsOf(parts, "service"));
-  checkJobs(parts);
-  checkTogether(partsOf(parts, "command"));
-  checkSchedules(parts);
-  checkStreams(parts);
+  refuseUnknown("app", options, appOptionNames);
+  checkParts(parts);
   return { ...options, kind: "app", parts };
-}
-
-/** A name that two of these have. */
-function namedTwice(all: readonly { readonly name: string }[]): string | undefined {
-  const names = all.map(({ name }) => name);
-  return names.find((name, index) => names.indexOf(name) !== index);
-}
-
-function checkWorkflows(workflows: readonly WorkflowDefinition[]): void {
-  const twice = namedTwice(workflows);
-  if (twice !== undefined)
-    throw workflowErrors.error("TUNTAS_WORKFLOW_NAME", `app: two workflows have the name ${twice}`);
-}
-
-function checkServices(services: readonly ServiceDefinition[]): void {
-  const twice = namedTwice(services);
-  if (twice !== undefined)
-    throw serviceErrors.error("TUNTAS_SERVICE_REGISTERED", `app: two services have the name ${twice}`);
-}
-
-function checkJobs(parts: Parts): void {
-  const { batches, backfills } = jobsOf(parts);
-  const twiceAmong = (jobs: readonly (BatchDefinition | BackfillDefinition)[]) =>
-    namedTwice(jobs) ?? namedTwice([...queuesOf(parts), ...jobs.map((job) => job.queue)]);
-  const [batch, backfill] = [twiceAmong(batches), twiceAmong(backfills)];
-  if (batch !== undefined)
-    throw batchErrors.error("TUNTAS_BATCH_REGISTERED", `app: the name ${batch} is there twice`);
-  if (backfill !== undefined)
-    throw backfillErrors.error("TUNTAS_BACKFILL_REGISTERED", `app: the name ${backfill} is there twice`);
-}
-
-function checkSchedules(parts: Parts): void {
-  const schedules = partsOf(parts, "schedule");
-  const twice = namedTwice(schedules);
-  if (twice !== undefined)
-    throw scheduleErrors.error("TUNTAS_SCHEDULE_REGISTERED", `app: two schedules have the name ${twice}`);
-  for (const each of schedules)
-    checkTarget(each, [...queuesOf(parts), ...partsOf(parts, "workflow"), ...partsOf(parts, "batch")]);
-}
-
-/** What a schedule starts is declared here, and takes what the schedule gives. */
-function checkTarget(
-  schedule: ScheduleDefinition,
-  declared: readonly (QueueDefinition | WorkflowDefinition | BatchDefinition)[],
-): void {
-  const { target: wanted, deadLetter } = schedule.options;
-  const refuse = (why: string) =>
-    scheduleErrors.error("TUNTAS_SCHEDULE_TARGET", `app: schedule ${schedule.name}: ${why}`);
-  if (deadLetter && !declared.some((each) => each.kind === "queue" && each.name === deadLetter.name))
-    throw refuse(`expected its dead letters' queue ${deadLetter.name} among what the application declares`);
-  const { kind, name } = wanted;
-  if (kind !== "queue" && kind !== "workflow" && kind !== "batch") return;
-  const target = declared.find((each) => each.kind === kind && each.name === name);
-  if (!target) throw refuse(`expected its ${kind} ${name} among what the application declares`);
-  const schema = target.kind === "queue" ? target.options.message : target.options.input;
-  const result = schema?.["~standard"].validate(sampleOf(schedule));
-  if (result && "issues" in result && result.issues)
-    throw refuse(`its ${kind} ${name} does not take what it gives: ${describeIssues(result.issues)}`);
-}
-
-function checkStreams(parts: Parts): void {
-  const refuse = (what: string) =>
-    streamErrors.error("TUNTAS_STREAM_REGISTERED", `app: two ${what} have one name`);
-  const twice = namedTwice(streamsOf(parts));
-  if (twice !== undefined) throw refuse(`streams (${twice})`);
-  const names = partsOf(parts, "consumer").map((each) => ({ name: `${each.stream.name} ${each.name}` }));
-  const twin = namedTwice(names);
-  if (twin !== undefined) throw refuse(`consumers of a stream (${twin})`);
-}
-
-type Parts = Readonly<Record<string, Definition>>;
-
-const partsOf = <Kind extends Definition["kind"]>(parts: Parts, kind: Kind) =>
-  Object.values(parts).filter((part): part is Extract<Definition, { kind: Kind }> => part.kind === kind);
-
-const jobsOf = (parts: Parts) => ({
-  batches: partsOf(parts, "batch"),
-  backfills: partsOf(parts, "backfill"),
-});
-
-const workersOf = (parts: Parts): WorkerDefinition[] => partsOf(parts, "worker");
-
-function queuesOf(parts: Parts): QueueDefinition[] {
-  return [...new Set([...partsOf(parts, "queue"), ...workersOf(parts).map((worker) => worker.queue)])];
-}
-
-function streamsOf(parts: Parts): StreamDefinition[] {
-  return [
-    ...new Set([...partsOf(parts, "stream"), ...partsOf(parts, "consumer").map(({ stream }) => stream)]),
-  ];
 }
 
 export interface StartOptions extends PlatformOptions {
@@ -224,6 +91,8 @@ interface Working {
   readonly unwatch: () => void;
   readonly remotes: Remotes | undefined;
   readonly elsewhere: Elsewhere | undefined;
+  /** Unbinds its endpoints, and says that this process no longer works on its tables. */
+  readonly leave: (() => Promise<void>) | undefined;
 }
 
 /** Unknown calls of the providers are asked about, and reconciliations run on their periods. */
@@ -266,19 +135,31 @@ async function beginStreams(parts: Parts, { streams }: Platform): Promise<void> 
   for (const stream of streamsOf(parts)) bindStream(stream, streams.append);
 }
 
+/** Brings the application's tables up to date and binds its endpoints; answers what ends both. */
+async function enter({ parts, migrations }: AppDefinition, { database, targets, log }: Platform) {
+  const tell = ({ name, ms }: Ran) =>
+    log.info({ event: "migration.ran", file: name, durationMs: Math.round(ms) }, "a migration has run");
+  const leaveTables = migrations && (await beginMigrated(database, migrations, tell));
+  const ends = partsOf(parts, "http").map((each) => targets.bind(each, endpointTarget(each)));
+  return async (): Promise<void> => {
+    for (const end of ends) end();
+    await leaveTables?.();
+  };
+}
+
 /** What has been opened, and is closed where the rest fails. */
-type Opened = Pick<Working, "elsewhere"> & { remotes?: Remotes | undefined };
+type Opened = Pick<Working, "elsewhere"> & { remotes?: Remotes | undefined; leave?: () => Promise<void> };
 
 async function beginAll(
   definition: AppDefinition,
   platform: Platform,
   { opened, options }: { opened: Opened; options: StartOptions },
 ): Promise<Working> {
-  const { parts, migrations } = definition;
+  const { parts } = definition;
   const { workers: withWorkers = true, queues: service } = options;
   const { elsewhere } = opened;
   const { queues, context, slots, log, processId, onLost } = platform;
-  if (migrations) await migrateApplication(platform.database, migrations);
+  opened.leave = await enter(definition, platform);
   const tracing = findTracing();
   const declared = partsOf(parts, "workflow");
   const tasks = withWorkers ? taskWorkers(declared, elsewhere, tracing) : [];
@@ -296,7 +177,7 @@ async function beginAll(
   await beginStreams(parts, platform);
   const commands = partsOf(parts, "command");
   await platform.commands.declare(commands);
-  const begun = { platform: workflows.platform, remotes, elsewhere };
+  const begun = { platform: workflows.platform, remotes, elsewhere, leave: opened.leave };
   if (!withWorkers) return { ...begun, workers: undefined, unwatch: unannounce };
   await workflows.serve();
   const queuePairs = working.map((worker) => ({
@@ -326,6 +207,7 @@ async function begin(definition: AppDefinition, platform: Platform, options: Sta
   } catch (cause) {
     await opened.remotes?.close();
     await elsewhere?.close();
+    await opened.leave?.();
     throw cause;
   }
 }
@@ -338,10 +220,25 @@ function unbind(parts: Parts): void {
   unbindJobs(jobsOf(parts));
 }
 
+export const startOptionNames: NamesOf<StartOptions> = {
+  ...platformOptionNames,
+  platform: true,
+  workers: true,
+  queues: true,
+  workflows: true,
+  schedules: true,
+  drain: true,
+};
+
+/** Those of the options that open the platform. */
+export const platformOptionsOf = (options: StartOptions): PlatformOptions =>
+  Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(platformOptionNames, name)));
+
 /** Starts the application: the database with its tables, the declared queues, the workers. */
 export async function start(definition: AppDefinition, options: StartOptions = {}): Promise<RunningApp> {
+  refuseUnknown("start", options, startOptionNames);
   const drainMs = toMs(options.drain ?? "25s", "start: drain");
-  const platform = options.platform ?? (await openPlatform(options));
+  const platform = options.platform ?? (await openPlatform(platformOptionsOf(options)));
   const working = await begin(definition, platform, options).catch(async (cause: unknown) => {
     unbind(definition.parts);
     if (!options.platform) await platform.close();
@@ -362,6 +259,7 @@ export async function start(definition: AppDefinition, options: StartOptions = {
     await platform.queues.sender.idle();
     await working.remotes?.close();
     await working.elsewhere?.close();
+    await working.leave?.();
     platform.log.info(
       { event: "service.acknowledged" },
       "what was sent is durable, what was done is acknowledged",

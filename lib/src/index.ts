@@ -2,10 +2,14 @@
 export { TuntasError, catalogue, isTuntasError } from "./core/error.ts";
 export type { Catalogue } from "./core/error.ts";
 export type { Duration } from "./core/duration.ts";
+export { refuseUnknown, type NamesOf } from "./core/options.ts";
 export { nearest } from "./core/nearest.ts";
 export { describeIssues, jsonSchemaOf, type JsonSchema, type Schema } from "./core/schema.ts";
 export { app, start } from "./app.ts";
-export type { AppDefinition, AppOptions, Definition, RunningApp, StartOptions } from "./app.ts";
+export type { AppDefinition, AppOptions, RunningApp, StartOptions } from "./app.ts";
+export type { Definition } from "./declared.ts";
+export { runApp } from "./run.ts";
+export type { RunOptions, Served } from "./run.ts";
 export { openPlatform } from "./platform.ts";
 export type { Platform, PlatformOptions } from "./platform.ts";
 export { makeLog } from "./engine/log.ts";
@@ -57,12 +61,15 @@ export type {
   StreamOptions,
   StreamRecord,
 } from "./stream/contract.ts";
+export { endpoint } from "./outbox/declaration.ts";
+export type { EndpointDefinition, EndpointOptions } from "./outbox/contract.ts";
 export { service } from "./service/declaration.ts";
 export type { ServiceDefinition } from "./service/contract.ts";
 export { runMain, runUntilSignal } from "./engine/service.ts";
 export type { ServiceOptions } from "./engine/service.ts";
 export { durationText, toMs } from "./core/duration.ts";
-export type { Migrations } from "./pg/migrate/application.ts";
+export { planMigrations, runMigrations } from "./pg/migrate/application/index.ts";
+export type { Migrations, Pending, Plan as MigrationPlan, Ran } from "./pg/migrate/application/index.ts";
 export type { Database } from "./pg/database.ts";
 export { toCoded as codedDatabaseError } from "./pg/faults.ts";
 export { isTransactionControl } from "./engine/handler/control.ts";

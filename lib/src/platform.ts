@@ -1,6 +1,7 @@
 // The only place that builds things: database, clock of due instants, wakers, the rooms' clients, this process's
 // presence. Everything else gets what it needs handed down.
 import { hear } from "./hearing.ts";
+import { refuseUnknown, type NamesOf } from "./core/options.ts";
 import { makeAftermath } from "./engine/aftermath.ts";
 import type { Agendum } from "./engine/agenda.ts";
 import { makeChore, type ChoreOptions } from "./engine/chore.ts";
@@ -287,8 +288,22 @@ const servicesOf = (
   alarms: Alarms,
 ): Services => makeServices({ database, waker, alarms, announce: () => notifier.notify("service", "") });
 
-/** Opens the database (embedded unless a URL is given), brings the schema up to date, and joins the other processes. */
+export const platformOptionNames: NamesOf<PlatformOptions> = {
+  databaseUrl: true,
+  dataDir: true,
+  schema: true,
+  handlerConnectionsMax: true,
+  name: true,
+  watches: true,
+  log: true,
+};
+
+/**
+ * Opens the database (embedded unless a URL is given), brings the schema up to date, and joins the other processes. Errors:
+ * TUNTAS_OPTION_UNKNOWN, those of the database.
+ */
 export async function openPlatform(options: PlatformOptions = {}): Promise<Platform> {
+  refuseUnknown("openPlatform", options, platformOptionNames);
   const log = options.log ?? makeLog();
   const closing = makeClosing();
   let opened = false;

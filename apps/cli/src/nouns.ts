@@ -13,6 +13,7 @@ export const nounGroups: readonly NounGroup[] = [
       doctor: "what is wrong here, and what to do",
       check: "what of an application will hurt later",
       budget: "connections that services may open, against the server's",
+      migration: "an application's own tables, as a step of a deployment",
     },
   ],
   [

@@ -1,7 +1,7 @@
 // The plugin: every piece in the order in which a request meets it.
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RegisterOptions, RouteOptions } from "fastify";
 import fastifyPlugin from "fastify-plugin";
-import { toMs, type Log } from "tuntas";
+import { refuseUnknown, toMs, type Log, type NamesOf } from "tuntas";
 import { requestSignals, serviceName } from "tuntas/measure";
 import { httpErrors, type TuntasHttpOptions } from "./contract.ts";
 import { correlate } from "./correlation.ts";
@@ -46,7 +46,25 @@ function budgetOf(route: RouteOptions, usualMs: number): number {
   throw httpErrors.error("TUNTAS_HTTP_LONG_ROUTE", text);
 }
 
+const optionNames: NamesOf<TuntasHttpOptions & RegisterOptions> = {
+  platform: true,
+  running: true,
+  budget: true,
+  inFlightMax: true,
+  eventLoopDelayMax: true,
+  linger: true,
+  readyTimeout: true,
+  keyRetention: true,
+  callerOf: true,
+  statusOf: true,
+  // Fastify's own.
+  prefix: true,
+  logLevel: true,
+  logSerializers: true,
+};
+
 async function register(server: FastifyInstance, options: TuntasHttpOptions): Promise<void> {
+  refuseUnknown("tuntasHttp", options, optionNames);
   const { platform, running } = options;
   const { log, database } = platform;
   const budgetMs = toMs(options.budget ?? "10s", "tuntasHttp: budget");

@@ -1,5 +1,5 @@
 // The door of the gateway: AWS's wire protocols over HTTP, thin over the rooms' clients.
-import type { Platform } from "tuntas";
+import { refuseUnknown, type NamesOf, type Platform } from "tuntas";
 import { isLoopback } from "tuntas/access";
 import { makePrometheus } from "tuntas/measure";
 import { defaultScope } from "tuntas/queue";
@@ -27,16 +27,15 @@ export interface GatewayOptions {
   readonly pages?: Pages;
 }
 
+const optionNames: NamesOf<GatewayOptions> = { platform: true, port: true, host: true, pages: true };
+
 export type Gateway = Listening;
 export type { Pages };
 
 /** Errors: TUNTAS_PORT_TAKEN, TUNTAS_PORT_REFUSED, TUNTAS_ACCESS_OPEN. */
-export async function startGateway({
-  platform,
-  port = 4566,
-  host = "127.0.0.1",
-  pages,
-}: GatewayOptions): Promise<Gateway> {
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  refuseUnknown("startGateway", options, optionNames);
+  const { platform, port = 4566, host = "127.0.0.1", pages } = options;
   const { access, log } = platform;
   await access.checkHost(host, "TUNTAS_HOST");
   const authentication = makeAuthentication(access, host);

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Database } from "tuntas";
+import { listenAt, type Listening } from "tuntas/fastify";
 
 export interface PostOfficeOptions {
   readonly database: Database;
@@ -64,4 +65,12 @@ export async function makePostOffice({ database, receiptsUrl }: PostOfficeOption
   server.addHook("onReady", async () => void again());
   server.addHook("onClose", async () => clearTimeout(timer));
   return server;
+}
+
+/** A post office that listens; NOTICE_URL of this process names it where it is not set. */
+export async function openPostOffice(options: PostOfficeOptions): Promise<Listening> {
+  const at = { host: "127.0.0.1", port: 0, variable: "NOTICE_URL" };
+  const office = await listenAt(await makePostOffice(options), at);
+  process.env.NOTICE_URL ||= office.url;
+  return office;
 }

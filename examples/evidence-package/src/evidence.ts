@@ -1,5 +1,5 @@
 // An evidence package from request to receipt. Nothing of it is seen before all of it is there.
-import { app, consumer, stream, task, workflow } from "tuntas";
+import { app, consumer, endpoint, stream, task, workflow } from "tuntas";
 import { effect } from "tuntas/ledger";
 import { add } from "tuntas/outbox";
 import { executionInput, machine, shape, type JobDone } from "tuntas/workflow";
@@ -20,8 +20,13 @@ import {
   type Tx,
 } from "./store.ts";
 
-/** Who hears of a package that is ready; main.ts says where that is. */
-export const requesters = { kind: "http", name: "requesters" };
+/** Who hears of a package that is ready. */
+export const requesters = endpoint("requesters", {
+  url: () => process.env.COURT_URL && `${process.env.COURT_URL}/notices`,
+  timeout: "5s",
+  retry: { refusals: 10, base: "1s", max: "5m" },
+  permanentStatus: [410, 422],
+});
 
 const event = z.enum(["requested", "committed", "delivered", "failed"]);
 
@@ -158,7 +163,7 @@ export async function request(tx: Tx, asked: NewPackage): Promise<void> {
 }
 
 export default app(
-  { packageEvents, auditTrail, evidenceParts, evidencePages, evidencePackage, court },
+  { packageEvents, auditTrail, evidenceParts, evidencePages, evidencePackage, court, requesters },
   { migrations },
 );
 

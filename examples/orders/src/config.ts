@@ -31,15 +31,13 @@ const queueName = (url: string): string => url.slice(url.lastIndexOf("/") + 1);
 
 const port = { min: 0, max: 65_535 };
 
-/** Where the database is; where nothing is set, the embedded server in .tuntas. */
-export const databaseOptions = (): { databaseUrl?: string; dataDir?: string } => ({
-  ...(env.DATABASE_URL && { databaseUrl: env.DATABASE_URL }),
-  ...(env.TUNTAS_DATA_DIR && { dataDir: env.TUNTAS_DATA_DIR }),
+export const listenOptions = () => ({
+  host: env.HOST || "127.0.0.1",
+  port: integer("PORT", 8080, port),
+  variable: "PORT",
 });
 
 export const apiConfig = () => ({
-  host: env.HOST || "127.0.0.1",
-  port: integer("PORT", 8080, port),
   inFlightMax: integer("APP_IN_FLIGHT_MAX", 512, { min: 1, max: 100_000 }),
   budget: `${integer("APP_REQUEST_BUDGET_MS", 10_000, { min: 1, max: 600_000 })}ms` as Duration,
 });

@@ -1,7 +1,7 @@
-// API and worker in one process, for a laptop.
+// API and worker in one process, beside other applications on a platform that is open already.
 import { start, type Platform } from "tuntas";
 import { listenAt } from "tuntas/fastify";
-import { apiConfig } from "./config.ts";
+import { listenOptions } from "./config.ts";
 import orders from "./orders.ts";
 import { makeServer } from "./server.ts";
 
@@ -15,17 +15,16 @@ export interface RunningOrders {
 /** Starts both on a platform that the caller opened and closes. Errors: TUNTAS_HTTP_PORT_TAKEN. */
 export async function startOrders(platform: Platform): Promise<RunningOrders> {
   const running = await start(orders, { platform });
-  const server = await makeServer(running);
-  const port = await listenAt(server, { ...apiConfig(), variable: "PORT" });
+  const api = await listenAt(await makeServer(running), listenOptions());
   return {
-    port,
+    port: api.port,
     workloads: Object.entries(orders.parts).map(
       ([name, part]) => `${part.kind} ${part.kind === "queue" ? part.name : name}`,
     ),
     async stop() {
-      await server.drain();
+      await api.drain?.();
       await running.stop();
-      await server.close();
+      await api.close();
     },
   };
 }

@@ -1,6 +1,6 @@
 // A report of a million rows. The execution carries the export's id and the number of its chunks; where each begins, what came of
 // it and what is true of the report stands in the database.
-import { app, rejected, task, workflow } from "tuntas";
+import { app, endpoint, rejected, task, workflow } from "tuntas";
 import { add } from "tuntas/outbox";
 import { executionInput, jsonata, machine, shape } from "tuntas/workflow";
 import { z } from "zod";
@@ -25,8 +25,13 @@ const idsPerChunk = 50_000;
 /** Chunks at a time, of one report: as many as the database may be asked for beside its other work. */
 const chunksAtOnce = 2;
 
-/** Who hears of reports that are ready; main.ts says where that is. */
-export const requesters = { kind: "http", name: "requesters" };
+/** Who hears of reports that are ready; while nothing says where they are, what they are to hear waits. */
+export const requesters = endpoint("requesters", {
+  url: () => process.env.REQUESTERS_URL,
+  timeout: "5s",
+  retry: { refusals: 10, base: "1s", max: "5m" },
+  permanentStatus: [410, 422],
+});
 
 export interface Manifest {
   readonly exportId: string;
@@ -165,6 +170,6 @@ export async function request(tx: Tx, exportId: string, requestedBy: string): Pr
 }
 
 export default app(
-  { reportExport },
+  { reportExport, requesters },
   { migrations: { schema: "export", folder: new URL("../migrations/", import.meta.url) } },
 );

@@ -1,7 +1,8 @@
 // Declaring alarms, beside the work that they watch.
 import { toMs } from "../core/duration.ts";
 import { isStorable } from "../core/text.ts";
-import { isText, unknownOptions, type Finding, type NamesOf } from "../engine/findings.ts";
+import { unknownOptions, type NamesOf } from "../core/options.ts";
+import { isText, type Finding } from "../engine/findings.ts";
 import type { AlarmDefinition, AlarmOptions, Condition, MetricChoice, Notify } from "./contract.ts";
 import { alarmErrors } from "./contract.ts";
 

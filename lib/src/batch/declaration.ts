@@ -14,16 +14,8 @@ import {
   type Started,
   type StartOptions,
 } from "./contract.ts";
-import {
-  dayMs,
-  got,
-  isText,
-  unknownOptions,
-  wrongNumber,
-  wrongTime,
-  type Finding,
-  type NamesOf,
-} from "../engine/findings.ts";
+import { refuseUnknown, unknownOptions, type NamesOf } from "../core/options.ts";
+import { dayMs, got, isText, wrongNumber, wrongTime, type Finding } from "../engine/findings.ts";
 import { stepMessage } from "./step.ts";
 
 const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,59}$/;
@@ -96,6 +88,14 @@ function* wrongPolicies({
     texts.some((each) => isText(each) && !isStorable(each)) && "expected text without NUL or lone surrogates"
   );
 }
+
+const startNames: NamesOf<StartOptions> = {
+  key: true,
+  by: true,
+  reason: true,
+  priority: true,
+  tx: true,
+};
 
 const optionNames: NamesOf<AnyOptions> = {
   input: true,
@@ -170,6 +170,7 @@ export function batch<S extends Schema, P extends Partition>(
     }),
     place: placeOfCaller(),
     async start(input, startOptions = {}) {
+      refuseUnknown(`start of batch ${name}`, startOptions, startNames);
       const start = starters.get(definition);
       if (!start)
         throw queueErrors.error(

@@ -1,5 +1,6 @@
 // How a process ends. A signal asks it to: it stops, in order, and exits 0 well before whoever asked loses patience. A
 // second signal means now. npm and npx pass no signal on; what they started sees that they are gone, and ends by itself.
+import { refuseUnknown, type NamesOf } from "../core/options.ts";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
@@ -11,6 +12,8 @@ export interface ServiceOptions {
   /** Ends the process with status 1 if stopping takes longer: 29s by default, under the usual kill after 30s. */
   readonly deadlineMs?: number;
 }
+
+const optionNames: NamesOf<ServiceOptions> = { log: true, deadlineMs: true };
 
 const signalNumbers = { SIGINT: 2, SIGTERM: 15 } as const;
 type EndSignal = keyof typeof signalNumbers;
@@ -75,10 +78,9 @@ async function watchParents(of: Family, onOrphaned: () => void): Promise<void> {
  * Calls `stop` at the first SIGTERM or SIGINT, or when the npm or npx that started this process is gone, and exits when
  * it has resolved. `stop` may be called again, which means: hurry.
  */
-export function runUntilSignal(
-  stop: () => Promise<void>,
-  { log, deadlineMs = 29_000 }: ServiceOptions,
-): void {
+export function runUntilSignal(stop: () => Promise<void>, options: ServiceOptions): void {
+  refuseUnknown("runUntilSignal", options, optionNames);
+  const { log, deadlineMs = 29_000 } = options;
   let ending = false;
   let signalledAt = -Infinity;
 

@@ -24,6 +24,13 @@ export interface Receipt {
   readonly reference?: string | undefined;
 }
 
+/** How a target's refusals are taken. An unreachable target costs a row nothing. */
+export interface RefusalPolicy {
+  /** A row is parked after so many refusals of its own. */
+  readonly refusalsMax: number;
+  readonly backoff: { readonly baseMs: number; readonly maxMs: number };
+}
+
 export interface JoiningTarget {
   readonly deliverIn: (tx: Tx, batch: readonly Announcement[]) => Promise<readonly Receipt[]>;
 }
@@ -35,7 +42,13 @@ export interface JoiningTarget {
  */
 export type Target =
   | JoiningTarget
-  | { readonly deliver: (announcement: Announcement, signal: AbortSignal) => Promise<Receipt | void> };
+  | {
+      readonly deliver: (announcement: Announcement, signal: AbortSignal) => Promise<Receipt | void>;
+      /** How long one delivery may take; 10 s by default. */
+      readonly timeoutMs?: number;
+      /** Ten refusals with a pause of 500 ms to a minute by default. */
+      readonly refusals?: RefusalPolicy;
+    };
 
 export interface Targets {
   /** Binds every name of the kind, or one name. Answers what undoes it. */

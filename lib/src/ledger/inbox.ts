@@ -1,5 +1,6 @@
 // Taking a message in once, by where it came from and its id there, in the caller's transaction. An inbox entry is a
 // command record without a result.
+import { refuseUnknown, type NamesOf } from "../core/options.ts";
 import type { Duration } from "../core/duration.ts";
 import type { Transaction } from "../pg/join.ts";
 import type { OnceAnswer } from "./command/once.ts";
@@ -14,14 +15,18 @@ export interface InboxOptions {
   readonly retention?: Duration;
 }
 
+const optionNames: NamesOf<InboxOptions> = { source: true, id: true, retention: true };
+
 /**
  * Runs `fn` for the first delivery only; a repeat answers `duplicate` with the first result. The id alone decides: a
  * redelivery may be framed differently. Errors: as of `once`.
  */
 export function takeIn<T>(
   tx: Transaction,
-  { source, id, ...rest }: InboxOptions,
+  options: InboxOptions,
   fn: () => Promise<T> | T,
 ): Promise<OnceAnswer<T>> {
+  refuseUnknown("takeIn", options, optionNames);
+  const { source, id, ...rest } = options;
   return once(tx, { scope: `inbox:${source}`, key: id, request: null, ...rest }, fn);
 }

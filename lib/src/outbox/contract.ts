@@ -30,12 +30,7 @@ export const startExecutionType = "StartExecution";
  */
 export type Starter = (announcement: Announcement, signal: AbortSignal) => Promise<Receipt | void>;
 
-/** How a target's refusals are taken. An unreachable target costs a row nothing. */
-export interface RefusalPolicy {
-  /** A row is parked after so many refusals of its own. */
-  readonly refusalsMax: number;
-  readonly backoff: { readonly baseMs: number; readonly maxMs: number };
-}
+export type { RefusalPolicy } from "../engine/target.ts";
 
 export interface TargetStatus {
   readonly target: TargetName;
@@ -78,13 +73,40 @@ export interface OutboxItem extends Added {
   readonly failureMessage: string | null;
 }
 
+/** A text, or a function that says it at each request: a secret of the environment, an address that may change. */
+export type Told<T = string> = T | (() => T | undefined);
+
 export interface HttpEndpoint {
-  readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Where it is. While a function says undefined, announcements wait. */
+  readonly url: Told;
+  /** A secret is told by a function, `() => process.env.CRM_TOKEN`; it is kept nowhere. */
+  readonly headers?: Readonly<Record<string, Told>>;
   /** How long one request may take; 10s by default. */
   readonly timeout?: Duration;
   /** Status codes by which the endpoint says that it took the event before; none by default. */
   readonly duplicateStatus?: readonly number[];
+  /** Status codes by which the endpoint says that it will never take the event: parked at once. None by default. */
+  readonly permanentStatus?: readonly number[];
+}
+
+export interface EndpointOptions extends HttpEndpoint {
+  /** How long one request may take, up to 30s. */
+  readonly timeout: Duration;
+  /**
+   * How an event that the endpoint refuses (4xx) is tried again: parked after so many refusals, with a pause from `base` that
+   * doubles up to `max`. An endpoint that cannot answer (5xx, 408, 429, no answer) costs an event nothing.
+   */
+  readonly retry: { readonly refusals: number; readonly base: Duration; readonly max: Duration };
+  readonly permanentStatus: readonly number[];
+}
+
+/** A declared endpoint; a target of announcements by itself. */
+export interface EndpointDefinition extends TargetName {
+  readonly kind: "http";
+  readonly name: string;
+  readonly options: EndpointOptions;
+  /** Where it is declared, as file:line, if the stack says so. */
+  readonly place: string | undefined;
 }
 
 export const outboxErrors = catalogue({
@@ -95,6 +117,14 @@ export const outboxErrors = catalogue({
   TUNTAS_OUTBOX_REFUSED: {
     meaning: "The target refused an announcement for what it says.",
     remedy: "After its last try the row is parked: see its failure, mend the cause, and put it back.",
+  },
+  TUNTAS_OUTBOX_PERMANENT: {
+    meaning: "The target answered that it will never take an announcement; the row is parked.",
+    remedy: "See its failure and mend the cause; then put the row back, or discard it.",
+  },
+  TUNTAS_OUTBOX_OPTIONS: {
+    meaning: "A declared endpoint leaves out what only its owner can decide, or says what cannot be.",
+    remedy: "Correct what the message names.",
   },
   TUNTAS_OUTBOX_UNAVAILABLE: {
     meaning: "The target could not be reached or could not answer; the row waits and loses no try.",

@@ -4,6 +4,7 @@ export { add, addAll, listParked, putBack, readDeliveries, readStatus } from "./
 export type { AddOptions, Delivery, PutBackFilter } from "./client.ts";
 export { discardParked, outboxItem, outboxItems, retryParked } from "./operator.ts";
 export type { Act, ItemFilter } from "./operator.ts";
+export { endpoint } from "./declaration.ts";
 export { httpTarget } from "./http.ts";
 export { outboxSignals } from "./signals.ts";
 export { Unavailable } from "../engine/unavailable.ts";

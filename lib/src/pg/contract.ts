@@ -72,6 +72,33 @@ export const pgErrors = catalogue({
     meaning: "The schema that an application names for its tables is no plain name.",
     remedy: "Name it in lower case, with letters, digits and _.",
   },
+  TUNTAS_MIGRATION_CONTROL: {
+    meaning: "A migration of an application begins or ends a transaction itself.",
+    remedy:
+      "Leave begin, commit and rollback out: each file runs in one transaction, and one that fails leaves nothing behind.",
+  },
+  TUNTAS_MIGRATION_PENDING: {
+    meaning: "An application whose migrations run apart was started on tables that lack some of them.",
+    remedy:
+      "Run `tuntas migration run FILE` as a step of the deployment, before processes of the new version start.",
+  },
+  TUNTAS_MIGRATION_DESTRUCTIVE: {
+    meaning:
+      "A migration drops or renames what processes of the version before, which are alive, may still use.",
+    remedy:
+      "First deploy a version that does not use it, and stop the processes before it. Where those do not use it either: `tuntas migration run FILE --while-running`.",
+  },
+  TUNTAS_MIGRATION_FAILED: {
+    meaning: "A statement of a migration failed. Nothing of its file was kept; the files before it stay.",
+    remedy: "Correct the file, or the data that it met, and run it again.",
+  },
+  TUNTAS_MIGRATION_LIMIT: {
+    meaning:
+      "A statement of a migration waited longer for a lock, or took longer, than the application allows. Nothing of its file was kept.",
+    remedy:
+      "Run it again at a quieter time, see with `tuntas doctor` who holds the lock, make of a long rewrite a backfill, or raise `lockTimeout` or `statementTimeout` of the migrations.",
+    retryable: true,
+  },
   TUNTAS_SCHEMA_NEWER: {
     meaning: "The database has migrations that this version of Tuntas does not know.",
     remedy: "Install the newer Tuntas; an older one must not work on this schema.",

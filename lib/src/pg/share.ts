@@ -1,5 +1,6 @@
 // One commit for many callers: a commit costs a wait for the disk, whether it carries one row or a hundred. Each caller is
 // told after the commit that carries its item, and nobody fails for another's item.
+import { refuseUnknown, type NamesOf } from "../core/options.ts";
 import { coalescer } from "../core/coalesce.ts";
 import type { Sql, Tx } from "./contract.ts";
 import { isTransient } from "./faults.ts";
@@ -11,6 +12,8 @@ export interface SharedWork<Item, Result> {
   readonly itemsMax?: number;
 }
 
+const workNames: NamesOf<SharedWork<any, any>> = { run: true, itemsMax: true };
+
 interface Settled<Result> {
   readonly result?: Result;
   readonly cause?: unknown;
@@ -21,6 +24,7 @@ export function shareCommits<Item, Result>(
   sql: Pick<Sql, "transaction">,
   work: SharedWork<Item, Result>,
 ): (item: Item) => Promise<Result> {
+  refuseUnknown("shareCommits", work, workNames);
   const together = (items: readonly Item[]) => sql.transaction((tx) => work.run(tx, items));
 
   async function alone(item: Item): Promise<Settled<Result>> {

@@ -6,7 +6,7 @@ import type { Duration } from "../core/duration.ts";
 import { toMs, toSeconds } from "../core/duration.ts";
 import { placeOfCaller } from "../core/place.ts";
 import type { InputOf, OutputOf, Schema } from "../core/schema.ts";
-import { unknownOptions, type NamesOf } from "../engine/findings.ts";
+import { refuseUnknown, unknownOptions, type NamesOf } from "../core/options.ts";
 import type { Write } from "../engine/handler/contract.ts";
 import type { Queryable } from "../pg/contract.ts";
 import type { PoisonPolicy, QueueSettings, Sent, Suppressed } from "./contract.ts";
@@ -61,6 +61,15 @@ export interface SendOptions {
   /** Further SQS message attributes of type String. */
   readonly attributes?: Readonly<Record<string, string>> | undefined;
 }
+
+const sendNames: NamesOf<SendOptions> = {
+  tx: true,
+  delay: true,
+  groupId: true,
+  deduplicationId: true,
+  correlationId: true,
+  attributes: true,
+};
 
 type SendFunction = (
   queue: QueueDefinition,
@@ -151,6 +160,7 @@ export function queue<S extends Schema>(name: string, options: QueueOptions<S>):
     options,
     place: placeOfCaller(),
     async send(message, sendOptions = {}) {
+      refuseUnknown("send", sendOptions, sendNames);
       const send = senders.get(definition as unknown as QueueDefinition);
       if (!send)
         throw queueErrors.error(

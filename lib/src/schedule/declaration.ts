@@ -3,16 +3,8 @@
 import { parseExpression, recurrence, zoneOf } from "../core/cron/index.ts";
 import { toMs, type Duration } from "../core/duration.ts";
 import { isTuntasError } from "../core/error.ts";
-import {
-  dayMs,
-  got,
-  isText,
-  unknownOptions,
-  wrongTime as wrongSpan,
-  wrongNumber,
-  type Finding,
-  type NamesOf,
-} from "../engine/findings.ts";
+import { unknownOptions, type NamesOf } from "../core/options.ts";
+import { dayMs, got, isText, wrongTime as wrongSpan, wrongNumber, type Finding } from "../engine/findings.ts";
 import { isStorable } from "../core/text.ts";
 import { formatTimestamp, parseTimestamp } from "../core/timestamp.ts";
 import { defaultScope } from "../queue/contract.ts";

@@ -4,7 +4,8 @@ import { inspect } from "node:util";
 import { dirname } from "node:path";
 import { toMs, type Duration } from "../core/duration.ts";
 import { placeOfCaller } from "../core/place.ts";
-import { unknownOptions, type Finding, type NamesOf } from "../engine/findings.ts";
+import { unknownOptions, type NamesOf } from "../core/options.ts";
+import { type Finding } from "../engine/findings.ts";
 import { isStorable } from "../core/text.ts";
 import type {
   AlarmTimes,

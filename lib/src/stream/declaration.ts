@@ -2,16 +2,8 @@
 // declaration is refused too, with everything that it leaves out at once.
 import { defaultBackoff } from "../core/backoff.ts";
 import { toMs } from "../core/duration.ts";
-import {
-  dayMs,
-  got,
-  isText as isAnyText,
-  unknownOptions,
-  wrongNumber,
-  wrongTime,
-  type Finding,
-  type NamesOf,
-} from "../engine/findings.ts";
+import { refuseUnknown, unknownOptions, type NamesOf } from "../core/options.ts";
+import { dayMs, got, isText as isAnyText, wrongNumber, wrongTime, type Finding } from "../engine/findings.ts";
 import { placeOfCaller } from "../core/place.ts";
 import type { Schema } from "../core/schema.ts";
 import { isStorable } from "../core/text.ts";
@@ -37,6 +29,8 @@ function refuse(what: string, findings: Iterable<Finding>): void {
   const found = [...findings].filter(Boolean);
   if (found.length > 0) throw streamErrors.error("TUNTAS_STREAM_OPTIONS", `${what}: ${found.join("; ")}`);
 }
+
+const appendNames: NamesOf<AppendOptions> = { key: true, tx: true };
 
 const streamOptionNames: NamesOf<StreamOptions<Schema>> = {
   record: true,
@@ -124,6 +118,7 @@ export function stream<S extends Schema>(name: string, options: StreamOptions<S>
     options,
     place: placeOfCaller(),
     async append(record, appendOptions) {
+      refuseUnknown("append", appendOptions, appendNames);
       const append = appenders.get(definition as unknown as StreamDefinition);
       if (append) return append(definition as unknown as StreamDefinition, record, appendOptions);
       throw streamErrors.error(

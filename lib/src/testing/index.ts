@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { attachEmbedded } from "../pg/embedded/index.ts";
-import { openPlatform, type Platform, type PlatformOptions } from "../platform.ts";
+import { refuseUnknown, type NamesOf } from "../core/options.ts";
+import { openPlatform, platformOptionNames, type Platform, type PlatformOptions } from "../platform.ts";
 
 export { testDatabase, watchProcess } from "./processes.ts";
 export type { LogLine, TestDatabase, TestProcess } from "./processes.ts";
@@ -31,8 +32,12 @@ export interface TestPlatformOptions extends PlatformOptions {
   readonly keep?: boolean;
 }
 
+const optionNames: NamesOf<TestPlatformOptions> = { ...platformOptionNames, keep: true };
+
 /** Opens a platform in a fresh schema of `databaseUrl`, else of DATABASE_URL, else of an embedded server in `dataDir`. */
 export async function testPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
+  refuseUnknown("testPlatform", options, optionNames);
+  const { keep = false, ...opening } = options;
   const given = options.databaseUrl ?? process.env.DATABASE_URL;
   const embedded =
     given === undefined ? await attachEmbedded({ dataDir: options.dataDir ?? ".tuntas" }) : undefined;
@@ -40,7 +45,7 @@ export async function testPlatform(options: TestPlatformOptions = {}): Promise<T
   const schema = options.schema ?? `test_${randomBytes(6).toString("hex")}`;
   const opened = new Set<Platform>();
   const another = async (more: PlatformOptions = {}) => {
-    const { close, ...made } = await openPlatform({ ...options, ...more, databaseUrl, schema });
+    const { close, ...made } = await openPlatform({ ...opening, ...more, databaseUrl, schema });
     const platform: Platform = {
       ...made,
       close() {
@@ -75,7 +80,7 @@ export async function testPlatform(options: TestPlatformOptions = {}): Promise<T
     },
     async [Symbol.asyncDispose]() {
       for (const each of [...opened].toReversed()) await each.close();
-      if (!options.keep) await dropSchema(databaseUrl, schema);
+      if (!keep) await dropSchema(databaseUrl, schema);
       await embedded?.detach();
     },
   };

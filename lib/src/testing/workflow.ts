@@ -1,5 +1,6 @@
 // Runs a whole workflow in memory with mocked tasks: no database, no waiting. The clock is virtual, so that days pass at
 // once, and the language is the one that runs in production.
+import { refuseUnknown, type NamesOf } from "../core/options.ts";
 import type {
   ExecutionStatus,
   Failure,
@@ -45,6 +46,8 @@ export interface WorkflowTestOptions {
   /** Another seed gives other jitter, ids and random numbers. */
   readonly seed?: string;
 }
+
+const optionNames: NamesOf<WorkflowTestOptions> = { input: true, mocks: true, startMs: true, seed: true };
 
 /** A state that was entered. */
 export interface PathStep {
@@ -130,8 +133,10 @@ function pathOf(history: readonly HistoryEvent[], startMs: number): PathStep[] {
 /** Runs a workflow (or its bare document) to its end. Errors: TUNTAS_WORKFLOW_MOCK where a task has no mock. */
 export async function testWorkflow(
   given: Testable,
-  { input = {}, mocks = {}, startMs = 0, seed }: WorkflowTestOptions = {},
+  options: WorkflowTestOptions = {},
 ): Promise<WorkflowTestResult> {
+  refuseUnknown("testWorkflow", options, optionNames);
+  const { input = {}, mocks = {}, startMs = 0, seed } = options;
   const run = await simulate(definitionOf(given), jsonOf(input), {
     startMs,
     ...(seed === undefined ? {} : { seed }),

@@ -5,7 +5,7 @@ import type { Duration } from "../core/duration.ts";
 import { toMs } from "../core/duration.ts";
 import { placeOfCaller } from "../core/place.ts";
 import type { InputOf, OutputOf, Schema } from "../core/schema.ts";
-import { unknownOptions, type NamesOf } from "../engine/findings.ts";
+import { refuseUnknown, unknownOptions, type NamesOf } from "../core/options.ts";
 import type { Log } from "../engine/log.ts";
 import type { HandlerTx } from "../engine/handler/contract.ts";
 import type { Queryable, Sql } from "../pg/contract.ts";
@@ -129,6 +129,8 @@ export interface StartOptions {
   readonly traceHeader?: string | undefined;
 }
 
+const startNames: NamesOf<StartOptions> = { name: true, tx: true, traceHeader: true };
+
 export interface WorkflowDefinition<S extends Schema = Schema> {
   readonly kind: "workflow";
   readonly name: string;
@@ -251,6 +253,7 @@ export function workflow<S extends Schema<any, any> = Schema<any>>(
     definition,
     tasks,
     async start(input, startOptions = {}) {
+      refuseUnknown(`start of workflow ${name}`, startOptions, startNames);
       const starter = starters.get(made);
       if (!starter)
         throw workflowErrors.error(

@@ -40,6 +40,7 @@ import { messageExplain, messageShow } from "./message/explain.ts";
 import { messagePeek } from "./message/peek.ts";
 import { messageReceive } from "./message/receive.ts";
 import { messageSend } from "./message/send.ts";
+import { migrationRun } from "./migration/run.ts";
 import { operationList } from "./operation/list.ts";
 import { operationPreview } from "./operation/preview.ts";
 import { operationRate } from "./operation/rate.ts";
@@ -109,6 +110,7 @@ export const commands: readonly Command[] = [
   doctor,
   check,
   budgetCheck,
+  migrationRun,
   queueList,
   queueShow,
   queueCreate,

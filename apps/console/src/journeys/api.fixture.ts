@@ -28,6 +28,6 @@ export async function openApi(
     { config: { summary: "What became of an order" } },
     ({ params }) => ({ orderId: params.orderId, status: "ACCEPTED" }),
   );
-  const port = await listenAt(server, { port: 0, host: "127.0.0.1", variable: "PORT" });
+  const { port } = await listenAt(server, { port: 0, host: "127.0.0.1", variable: "PORT" });
   return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
 }

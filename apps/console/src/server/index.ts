@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
-import { isTuntasError } from "tuntas";
+import { isTuntasError, refuseUnknown, type NamesOf } from "tuntas";
 import { accessErrors, isLoopback, isLoopbackName, makeGuard, securityHeaders } from "tuntas/access";
 import { consoleErrors } from "../contract.ts";
 import { makeChronicles } from "./chronicle/followed.ts";
@@ -30,6 +30,15 @@ export interface ConsoleOptions {
   /** Where the built pages are. */
   readonly webFolder?: string;
 }
+
+const optionNames: NamesOf<ConsoleOptions> = {
+  platform: true,
+  host: true,
+  secure: true,
+  links: true,
+  apis: true,
+  webFolder: true,
+};
 
 const base = "/console";
 const apiPath = /^\/console\/api\/([a-z][a-zA-Z.-]{0,60})$/;
@@ -84,6 +93,7 @@ function makeApi(needs: Needs, { host, secure }: { readonly host: string; readon
 }
 
 export function consolePages(options: ConsoleOptions): ConsolePages {
+  refuseUnknown("consolePages", options, optionNames);
   const { platform, host = "127.0.0.1", secure = false } = options;
   const { links = () => ({}), apis = () => ({}), webFolder = builtPages() } = options;
   const assets = loadAssets(webFolder);

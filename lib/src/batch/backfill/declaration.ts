@@ -9,16 +9,8 @@ import { isStorable } from "../../core/text.ts";
 import { queue } from "../../queue/declaration.ts";
 import type { Partition } from "../contract.ts";
 import { wrongPlace } from "../declaration.ts";
-import {
-  dayMs,
-  got,
-  isText,
-  unknownOptions,
-  wrongNumber,
-  wrongTime,
-  type Finding,
-  type NamesOf,
-} from "../../engine/findings.ts";
+import { unknownOptions, type NamesOf } from "../../core/options.ts";
+import { dayMs, got, isText, wrongNumber, wrongTime, type Finding } from "../../engine/findings.ts";
 import {
   backfillErrors,
   type BackfillDefinition,

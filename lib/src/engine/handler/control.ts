@@ -1,12 +1,10 @@
 // What a handler may not say in SQL: its transaction is begun and ended by whoever called it. The same few texts come
 // again and again, so what was looked at once is not looked at again.
+import { bareSql, controlsTransaction } from "../../core/sql-text.ts";
 import { handlerErrors, type Write } from "./contract.ts";
 
-const control =
-  /(^|;)\s*(begin|commit|end|abort|start\s+transaction|prepare\s+transaction|rollback(?!(\s+(work|transaction))?\s+to))\b/i;
 const savepoint = /\b(savepoint|release|rollback)\b/i;
 const limit = /\b(lock_timeout|statement_timeout|reset|discard)\b/i;
-const quoted = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$([A-Za-z_]*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\//g;
 
 interface Seen {
   /** Whether it would begin or end a transaction; quoted text and comments do not count. */
@@ -20,9 +18,9 @@ interface Seen {
 }
 
 function look(text: string): Seen {
-  const bare = text.replaceAll(quoted, " ");
+  const bare = bareSql(text);
   return {
-    controls: control.test(bare),
+    controls: controlsTransaction(bare),
     namesSavepoint: savepoint.test(bare),
     // A name may stand in quotes, as set_config has it.
     changesLimits: limit.test(text),

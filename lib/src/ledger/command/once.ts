@@ -1,5 +1,6 @@
 // A mutation that happens once, however often it is asked for. The record of it is written in the mutation's own
 // transaction, so a crash leaves both or neither, and a lost answer is given again from the record.
+import { refuseUnknown, type NamesOf } from "../../core/options.ts";
 import type { Duration } from "../../core/duration.ts";
 import { toMs } from "../../core/duration.ts";
 import type { TuntasError } from "../../core/error.ts";
@@ -104,6 +105,8 @@ const inProgress = ({ scope, key }: OnceOptions, why: string) =>
     `command ${scope} ${key}: expected a free key, but ${why}`,
   );
 
+const optionNames: NamesOf<OnceOptions> = { scope: true, key: true, request: true, retention: true };
+
 /**
  * Runs `fn` at most once for a key, in the caller's transaction: let an error roll the transaction back. What `fn`
  * returns is stored as JSON text. Errors: TUNTAS_COMMAND_IN_PROGRESS (retryable, at once, never a wait),
@@ -114,6 +117,7 @@ export async function once<T>(
   options: OnceOptions,
   fn: () => Promise<T> | T,
 ): Promise<OnceAnswer<T>> {
+  refuseUnknown("once", options, optionNames);
   checkKey("scope", options.scope);
   checkKey("key", options.key);
   const hash = requestHash(options.request);

@@ -1,5 +1,6 @@
 // What a caller of compensations sees. There is no rollback across services; what a step did is undone by another act,
 // which is on record from the moment that the step is.
+import { refuseUnknown, type NamesOf } from "../../core/options.ts";
 import type { Duration } from "../../core/duration.ts";
 import type { HandlerTx } from "../../engine/handler/contract.ts";
 import type { Sql } from "../../pg/contract.ts";
@@ -34,10 +35,18 @@ export interface Compensation<Input = any> {
   readonly options: CompensationOptions<Input>;
 }
 
-export const compensation = <Input>(options: CompensationOptions<Input>): Compensation<Input> => ({
-  kind: "compensation",
-  options,
-});
+const optionNames: NamesOf<CompensationOptions<any>> = {
+  name: true,
+  timeout: true,
+  attemptsMax: true,
+  undo: true,
+};
+
+/** Declares how a step is undone. Errors: TUNTAS_OPTION_UNKNOWN. */
+export function compensation<Input>(options: CompensationOptions<Input>): Compensation<Input> {
+  refuseUnknown("compensation", options, optionNames);
+  return { kind: "compensation", options };
+}
 
 export interface CompensationRow {
   readonly id: string;

@@ -1,5 +1,6 @@
 // Undoing work: what its steps have registered is run from the last one back, each once, until nothing is left or one
 // fails. That one is parked, and what came before it stays untouched until a person has decided.
+import { refuseUnknown, type NamesOf } from "../../core/options.ts";
 import { toMs } from "../../core/duration.ts";
 import { describeFailure, type Failure } from "../../engine/failure.ts";
 import { fenced, openTransaction, type HandlerTransaction } from "../../engine/handler/transaction.ts";
@@ -30,12 +31,16 @@ export interface RegisterOptions<Input> {
   readonly key?: string;
 }
 
-/** Registers how to undo a step, in the step's own transaction. Errors: TUNTAS_REQUEST_INVALID. */
+const registerNames: NamesOf<RegisterOptions<any>> = { work: true, input: true, key: true };
+
+/** Registers how to undo a step, in the step's own transaction. Errors: TUNTAS_REQUEST_INVALID, TUNTAS_OPTION_UNKNOWN. */
 export async function registerCompensation<Input>(
   tx: Transaction,
   { options: { name } }: Compensation<Input>,
-  { work, input, key = name }: RegisterOptions<Input>,
+  options: RegisterOptions<Input>,
 ): Promise<{ readonly status: "created" | "duplicate" }> {
+  refuseUnknown("registerCompensation", options, registerNames);
+  const { work, input, key = name } = options;
   for (const [what, value] of Object.entries({ name, work, key })) checkKey(what, value);
   const isNew = await store.insertCompensation(join(tx), { work, name, key, input: resultText(input) });
   return { status: isNew ? "created" : "duplicate" };

@@ -1,5 +1,6 @@
 // A call to the outside that is on record: the intent is committed first, the call is made outside any transaction, the
 // answer is written down. What falls between is unknown, and never called again blindly.
+import { refuseUnknown, type NamesOf } from "../../core/options.ts";
 import { describeFailure } from "../../engine/failure.ts";
 import { isReplay } from "../../engine/handler/replay.ts";
 import { isUnreached } from "../../engine/unavailable.ts";
@@ -30,6 +31,16 @@ export interface EffectOptions<T> {
   /** How long the caller itself has left, where it knows. */
   readonly remainingMs?: number;
 }
+
+const optionNames: NamesOf<EffectOptions<any>> = {
+  provider: true,
+  operation: true,
+  key: true,
+  request: true,
+  subject: true,
+  reference: true,
+  remainingMs: true,
+};
 
 type Call<T> = (options: CallOptions) => Promise<T>;
 
@@ -90,6 +101,7 @@ export async function effect<T>(
   options: EffectOptions<T>,
   call: Call<T>,
 ): Promise<EffectAnswer<T>> {
+  refuseUnknown("effect", options, optionNames);
   const intent = intentOf(context, options);
   if (isReplay())
     throw ledgerErrors.error("TUNTAS_EFFECT_REPLAY", `${nameOf(intent)}: refused in a backfill`);

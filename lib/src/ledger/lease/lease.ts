@@ -1,5 +1,6 @@
 // One owner at a time for a named job, as a user's tool. Who claims gets a fence; only its holder, unexpired, may
 // complete. The result stays on the job's row, so that a lost answer can be given again.
+import { refuseUnknown, type NamesOf } from "../../core/options.ts";
 import type { Duration } from "../../core/duration.ts";
 import { toMs } from "../../core/duration.ts";
 import { statement } from "../../pg/database.ts";
@@ -25,6 +26,8 @@ export interface ClaimOptions {
   readonly remainingMs?: number;
 }
 
+const optionNames: NamesOf<ClaimOptions> = { name: true, owner: true, lease: true, remainingMs: true };
+
 /** `takenOver`: an earlier owner fell silent. */
 export type LeaseAnswer =
   | { readonly status: "claimed"; readonly lease: Lease; readonly takenOver: boolean }
@@ -46,10 +49,9 @@ const find = statement(
 );
 
 /** Claims the job if nobody holds it, or whoever did fell silent. */
-export async function claimLease(
-  sql: Transaction,
-  { name, owner, lease = "2m", remainingMs }: ClaimOptions,
-): Promise<LeaseAnswer> {
+export async function claimLease(sql: Transaction, options: ClaimOptions): Promise<LeaseAnswer> {
+  refuseUnknown("claimLease", options, optionNames);
+  const { name, owner, lease = "2m", remainingMs } = options;
   checkKey("name", name);
   checkKey("owner", owner);
   const leaseMs = Math.max(0, Math.min(toMs(lease, "lease"), remainingMs ?? Infinity));

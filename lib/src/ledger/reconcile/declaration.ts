@@ -1,14 +1,7 @@
 // Declaring reconciliations. What one must say is checked here as well as by the compiler, so that an untyped declaration
 // is refused too, with everything that it leaves out at once.
-import {
-  dayMs,
-  got,
-  isText,
-  unknownOptions,
-  wrongTime,
-  type Finding,
-  type NamesOf,
-} from "../../engine/findings.ts";
+import { unknownOptions, type NamesOf } from "../../core/options.ts";
+import { dayMs, got, isText, wrongTime, type Finding } from "../../engine/findings.ts";
 import { ledgerErrors } from "../contract.ts";
 import type { Reconciliation, ReconciliationOptions } from "./contract.ts";
 

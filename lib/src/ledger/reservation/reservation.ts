@@ -1,4 +1,5 @@
 // Reserve now, confirm or release later, each in a short transaction of the caller's.
+import { refuseUnknown, type NamesOf } from "../../core/options.ts";
 import type { Duration } from "../../core/duration.ts";
 import { toMs } from "../../core/duration.ts";
 import type { Runner, Transaction } from "../../pg/join.ts";
@@ -10,6 +11,15 @@ import type { Act } from "./state.ts";
 import { stateNow, verdictOf } from "./state.ts";
 import type { ReservationRow } from "./store.ts";
 import { findHeld, findReservation, lapseOf, moves, takeUnit } from "./store.ts";
+
+const optionNames: NamesOf<ReserveOptions> = {
+  kind: true,
+  resource: true,
+  holder: true,
+  expiresIn: true,
+  capacity: true,
+  notify: true,
+};
 
 const triesMax = 3;
 
@@ -34,6 +44,7 @@ function checkOptions({ kind, resource, holder, capacity = 1 }: ReserveOptions):
  * taken by a transaction that is still open).
  */
 export async function reserve(tx: Transaction, options: ReserveOptions): Promise<ReserveAnswer> {
+  refuseUnknown("reserve", options, optionNames);
   checkOptions(options);
   const runner = join(tx);
   const { kind, resource } = options;

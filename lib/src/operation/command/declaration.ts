@@ -5,15 +5,8 @@ import { roles } from "../../access/contract.ts";
 import { toMs } from "../../core/duration.ts";
 import { placeOfCaller } from "../../core/place.ts";
 import { isStorable } from "../../core/text.ts";
-import {
-  dayMs,
-  got,
-  isText,
-  unknownOptions,
-  wrongTime,
-  type Finding,
-  type NamesOf,
-} from "../../engine/findings.ts";
+import { unknownOptions, type NamesOf } from "../../core/options.ts";
+import { dayMs, got, isText, wrongTime, type Finding } from "../../engine/findings.ts";
 import { canonicalText } from "../../ledger/index.ts";
 import {
   commandErrors,

@@ -1,6 +1,7 @@
 // Delivering what was claimed to a target outside: each key's rows one after another, keys side by side. What a target
 // did with a row is written at once, together with what its neighbours came to in the meantime.
 import { coalescer } from "../../core/coalesce.ts";
+import { isTuntasError } from "../../core/error.ts";
 import type { Breaker } from "../../engine/outside/breaker.ts";
 import { describeFailure } from "../../engine/failure.ts";
 import type { Announcement, Receipt, Target, TargetName } from "../../engine/target.ts";
@@ -33,7 +34,9 @@ export function returnOf(row: OutboxRow, cause: unknown, policy: RefusalPolicy):
   const failure = describeFailure(cause);
   if (isUnavailable(cause))
     return { id, fence, refused: false, park: false, delayMs: unavailableDelayMs, failure };
-  const next = decideRefusal(row.refusals + 1, policy, Math.random());
+  const next = isTuntasError(cause, "TUNTAS_OUTBOX_PERMANENT")
+    ? ({ kind: "park" } as const)
+    : decideRefusal(row.refusals + 1, policy, Math.random());
   return {
     id,
     fence,

@@ -105,8 +105,8 @@ export function startRelay(options: RelayOptions): Relay {
       target,
       deliver: bound.deliver,
       breaker,
-      policy,
-      timeoutMs,
+      policy: bound.refusals ?? policy,
+      timeoutMs: bound.timeoutMs ?? timeoutMs,
       concurrency,
       ending: ending.signal,
     };

@@ -1,6 +1,6 @@
 // Declaring an approval: a task of a workflow that asks people. The state that calls it must wait for a task token.
 import type { InputOf, OutputOf, Schema } from "../../core/schema.ts";
-import { unknownOptions, type NamesOf } from "../../engine/findings.ts";
+import { unknownOptions, type NamesOf } from "../../core/options.ts";
 import { task, type TaskContext, type TaskDefinition } from "../declaration.ts";
 import { hashToken } from "../token.ts";
 import type { DecidedHook, NewApproval } from "./contract.ts";

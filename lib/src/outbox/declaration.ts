@@ -1,0 +1,87 @@
+// Declaring an HTTP endpoint that announcements go to. It is a target by itself: `add(tx, { target: crm, … })`.
+import { toMs } from "../core/duration.ts";
+import { unknownOptions, type NamesOf } from "../core/options.ts";
+import { placeOfCaller } from "../core/place.ts";
+import { got, wrongName, wrongNumber, wrongTime, type Finding } from "../engine/findings.ts";
+import type { Target } from "../engine/target.ts";
+import type { EndpointDefinition, EndpointOptions } from "./contract.ts";
+import { outboxErrors } from "./contract.ts";
+import { httpTarget } from "./http.ts";
+
+const nameForm = /^[a-z0-9][a-z0-9-]{0,79}$/;
+
+const optionNames: NamesOf<EndpointOptions> = {
+  url: true,
+  headers: true,
+  timeout: true,
+  retry: { refusals: true, base: true, max: true },
+  permanentStatus: true,
+  duplicateStatus: true,
+};
+
+/** What a claimed row may take at most: after 60 s it is somebody else's. */
+const timeoutMaxMs = 30_000;
+
+const isHttp = (url: unknown): boolean =>
+  typeof url === "string" && /^https?:/i.test(url) && URL.canParse(url);
+
+const areStatuses = (list: unknown, [min, max]: readonly [number, number]): boolean =>
+  Array.isArray(list) && list.every((each) => Number.isInteger(each) && each >= min && each <= max);
+
+function* wrongRetry(retry: EndpointOptions["retry"] | undefined): Generator<Finding> {
+  yield wrongNumber("retry.refusals", retry?.refusals, [1, 1000]);
+  yield wrongTime("retry.base", retry?.base, [1, 3_600_000], "1s");
+  yield wrongTime("retry.max", retry?.max, [1, 24 * 3_600_000], "5m");
+}
+
+function* findings(name: string, options: EndpointOptions): Generator<Finding> {
+  yield* unknownOptions(options, optionNames);
+  yield wrongName(name, nameForm, "up to 80 lower-case letters, digits and hyphens");
+  const { url, headers = {}, permanentStatus, duplicateStatus = [] } = options;
+  yield (
+    typeof url !== "function" &&
+    !isHttp(url) &&
+    `url: expected http(s), or a function that says it, ${got(url)}`
+  );
+  const wrongHeader = Object.entries(headers).find(
+    ([, value]) => typeof value !== "string" && typeof value !== "function",
+  );
+  yield (
+    wrongHeader &&
+    `headers.${wrongHeader[0]}: expected a text, or a function that says it, ${got(wrongHeader[1])}`
+  );
+  yield wrongTime("timeout", options.timeout, [10, timeoutMaxMs], "5s");
+  yield* wrongRetry(options.retry);
+  yield (
+    !areStatuses(permanentStatus, [400, 499]) &&
+    `permanentStatus: expected a list of 4xx, which may be empty, ${got(permanentStatus)}`
+  );
+  yield (
+    !areStatuses(duplicateStatus, [200, 499]) &&
+    `duplicateStatus: expected a list of statuses, ${got(duplicateStatus)}`
+  );
+}
+
+/** Declares an endpoint. Errors: TUNTAS_OUTBOX_OPTIONS, which names everything that is missing. */
+export function endpoint(name: string, options: EndpointOptions): EndpointDefinition {
+  const found = [...findings(name, options ?? {})].filter(Boolean);
+  if (found.length > 0)
+    throw outboxErrors.error(
+      "TUNTAS_OUTBOX_OPTIONS",
+      `endpoint ${JSON.stringify(name)}: ${found.join("; ")}`,
+    );
+  return { kind: "http", name, options, place: placeOfCaller() };
+}
+
+/** The target that a declared endpoint is, with its own limits. */
+export function endpointTarget({ options }: EndpointDefinition): Target {
+  const { retry, timeout, ...rest } = options;
+  return {
+    ...httpTarget({ ...rest, timeout }),
+    timeoutMs: toMs(timeout),
+    refusals: {
+      refusalsMax: retry.refusals,
+      backoff: { baseMs: toMs(retry.base), maxMs: toMs(retry.max) },
+    },
+  };
+}

@@ -1,0 +1,101 @@
+// A declared HTTP endpoint, with a real server that is killed in the middle.
+import { expect, test } from "vitest";
+import { app, start } from "../app.ts";
+import { refusal } from "../core/refusal.fixture.ts";
+import { testDatabase } from "../testing/index.ts";
+import { addAll, listParked, readStatus } from "./client.ts";
+import { endpoint } from "./declaration.ts";
+
+const script = new URL("endpoint.fixture.mjs", import.meta.url);
+
+test("an endpoint that is killed in the middle gets everything, in order by key, with its secret; what is permanent is parked at once", async () => {
+  await using database = await testDatabase();
+  const first = database.run(script);
+  const { port } = await first.line("ready");
+  let token = "first";
+  const crm = endpoint("crm", {
+    url: () => `http://127.0.0.1:${String(port)}/notices`,
+    headers: { authorization: () => `Bearer ${token}` },
+    timeout: "2s",
+    retry: { refusals: 2, base: "1ms", max: "1ms" },
+    permanentStatus: [422],
+  });
+  const running = await start(app({ crm }), { databaseUrl: database.url });
+  const { database: sql } = running.platform;
+  const rows = Array.from({ length: 60 }, (_, index) => ({
+    target: crm,
+    key: `k${index % 3}`,
+    payload: index === 30 ? "never" : index === 31 ? "late" : String(index),
+  }));
+  await sql.transaction((tx) => addAll(tx, rows));
+  await first.line(({ body }) => body === "9");
+  await first.kill();
+  token = "second";
+  const second = database.run(script, { PORT: String(port) });
+  await expect
+    .poll(async () => (await readStatus(sql)).targets[0]?.waiting ?? 0, { timeout: 60_000 })
+    .toBe(0);
+
+  const took = [...first.lines, ...second.lines].filter(({ event }) => event === "took");
+  const numbers = took.filter(({ status }) => status === 204).map(({ body }) => Number(body));
+  expect(new Set(numbers).size).toBe(58);
+  for (const key of [0, 1, 2]) {
+    const firstTimes = [...new Set(numbers.filter((number) => number % 3 === key))];
+    expect(firstTimes).toEqual(firstTimes.toSorted((a, b) => a - b));
+  }
+  // What was on its way at the death came again, under the same id.
+  const idsOf = (body: unknown) =>
+    new Set(took.filter((each) => each.body === body).map(({ id }) => id)).size;
+  expect(took.every(({ body }) => idsOf(body) === 1)).toBe(true);
+  expect(first.lines.filter(({ authorization }) => authorization === "Bearer first").length).toBeGreaterThan(
+    0,
+  );
+  expect(second.lines.at(-1)).toMatchObject({ authorization: "Bearer second" });
+  const parked = await listParked(sql);
+  expect(parked.map(({ payload, refusals, failureCode }) => [payload, refusals, failureCode])).toEqual([
+    ["never", 1, "TUNTAS_OUTBOX_PERMANENT"],
+    ["late", 2, "TUNTAS_OUTBOX_REFUSED"],
+  ]);
+  await running.stop();
+});
+
+test("an endpoint without an address yet has its announcements wait", async () => {
+  await using database = await testDatabase();
+  const crm = endpoint("crm", {
+    url: () => process.env.NO_SUCH_ADDRESS,
+    timeout: "2s",
+    retry: { refusals: 2, base: "1ms", max: "1ms" },
+    permanentStatus: [],
+  });
+  await using running = await start(app({ crm }), { databaseUrl: database.url });
+  const { database: sql } = running.platform;
+  await sql.transaction((tx) => addAll(tx, [{ target: crm, payload: "waits" }]));
+  const failure = "select failure_code as code, refusals, parked_at from tuntas.outbox";
+  await expect
+    .poll(() => database.query(failure))
+    .toEqual([{ code: "TUNTAS_OUTBOX_UNAVAILABLE", refusals: 0, parked_at: null }]);
+});
+
+test("an endpoint says everything that is wrong with its declaration at once", () => {
+  const told = refusal(() =>
+    endpoint("CRM", { url: "ftp://crm", headers: { a: 1 }, timeout: "5m", permanentStatus: [500] } as never),
+  );
+  for (const part of [
+    'endpoint "CRM": expected a name of up to 80',
+    "url: expected http(s)",
+    "headers.a: expected a text",
+    "timeout: expected a duration from",
+    "retry.refusals: expected a whole number",
+    "permanentStatus: expected a list of 4xx",
+  ])
+    expect(told).toContain(part);
+  expect(() => app({ a: valid("crm"), b: valid("crm") })).toThrow("two endpoints have the name crm");
+});
+
+const valid = (name: string) =>
+  endpoint(name, {
+    url: "https://crm.example/notices",
+    timeout: "5s",
+    retry: { refusals: 10, base: "1s", max: "5m" },
+    permanentStatus: [410, 422],
+  });

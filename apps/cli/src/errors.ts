@@ -18,6 +18,10 @@ export const cliErrors = catalogue({
     meaning: "A command was given a file that is not there.",
     remedy: "Correct the path; it is taken from the folder in which the command runs.",
   },
+  TUNTAS_FILE_EXISTS: {
+    meaning: "A file that a command was to write is there already. Nothing was written.",
+    remedy: "Take another name, or move what is in the way.",
+  },
   TUNTAS_APP_MISSING: {
     meaning: "The file does not export an application as its default.",
     remedy: "End it with: export default app({ … })",

@@ -8,6 +8,7 @@ export const nounGroups: readonly NounGroup[] = [
   [
     "Begin",
     {
+      new: "new work of each shape: code, test and runbook",
       serve: "engine, gateway and console without an application",
       dev: "an application, restarted when its code changes",
       doctor: "what is wrong here, and what to do",

@@ -2,12 +2,14 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { cp, mkdtemp, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { shapeNames, shapes } from "./scaffold/shapes.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const generousMs = 600_000;
@@ -56,15 +58,18 @@ const application = (statement: string) => `
   export { task, workflow };`;
 
 let folder: string;
-beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "tuntas-package-"))));
+let packed: { readonly filename: string; readonly files: readonly { readonly path: string }[] };
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tuntas-package-"));
+  const { stdout } = await npm(root, "pack", "-w", "lib", "--json", "--pack-destination", folder);
+  [packed] = JSON.parse(stdout);
+}, generousMs);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test(
   "the tarball installs in an empty folder, without install scripts; its command runs, serves, and ends with npx",
   { timeout: generousMs },
   async () => {
-    const { stdout } = await npm(root, "pack", "-w", "lib", "--json", "--pack-destination", folder);
-    const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
     const files = packed.files.map((file) => file.path);
     expect(files).toEqual(
       expect.arrayContaining([
@@ -76,7 +81,8 @@ test(
         "dist/apps/console/web/index.html",
       ]),
     );
-    expect(files.filter((file) => /\.test\.|\.fixture\.|tsbuildinfo/.test(file))).toEqual([]);
+    const ours = files.filter((file) => !file.startsWith("templates/"));
+    expect(ours.filter((file) => /\.test\.|\.fixture\.|tsbuildinfo/.test(file))).toEqual([]);
 
     const empty = join(folder, "empty");
     await mkdir(empty);
@@ -129,3 +135,89 @@ test(
     expect((await npx(checkout, "tuntas", "version", "--json")).stdout).toContain('"tuntas"');
   },
 );
+
+/** Parsed once for all projects: what they have in common is nearly everything. */
+const parsed = new Map<string, ts.SourceFile | undefined>();
+
+/** Compiles a project as its own tsconfig.json says; answers what is wrong with it. */
+function build(project: string): string[] {
+  const { config } = ts.readConfigFile(join(project, "tsconfig.json"), ts.sys.readFile);
+  const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, project);
+  const host = ts.createCompilerHost(options);
+  const read = host.getSourceFile;
+  host.getSourceFile = (path, ...more) => {
+    if (!parsed.has(path)) parsed.set(path, read(path, ...more));
+    return parsed.get(path);
+  };
+  const program = ts.createProgram(fileNames, options, host);
+  const found = [...ts.getPreEmitDiagnostics(program), ...program.emit().diagnostics];
+  return found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+}
+
+describe("E-17 T-10: tuntas new", () => {
+  const first = "worker";
+  let home: string;
+  const projectOf = (shape: string) => join(home, shape);
+  const begin = (shape: string, cwd: string) =>
+    run(process.execPath, [join(home, "node_modules/tuntas/bin/tuntas.mjs"), "new", shape], { cwd });
+
+  // One installation for all: a project is looked for its packages in the folders above, too.
+  beforeAll(async () => {
+    home = join(folder, "home");
+    await mkdir(home);
+    const { devDependencies } = JSON.parse(
+      await readFile(join(root, "lib/templates/project/package.json"), "utf8"),
+    );
+    const { dependencies } = JSON.parse(await readFile(join(root, "examples/orders/package.json"), "utf8"));
+    const { tuntas: _, ...others } = { ...dependencies, ...devDependencies } as Record<string, string>;
+    const packages = Object.entries(others).map(([name, version]) => `${name}@${version}`);
+    await npm(home, "install", join(folder, packed.filename), ...packages, "--ignore-scripts", ...quietly);
+    for (const shape of shapeNames) {
+      await mkdir(projectOf(shape));
+      await begin(shape, projectOf(shape));
+    }
+  }, generousMs);
+
+  test(
+    "in an empty folder: npm test passes at once, on the server that comes along",
+    { timeout: generousMs },
+    async () => {
+      const { stdout } = await npm(projectOf(first), "test");
+      expect(stdout).toMatch(/^# fail 0$/m);
+      expect(stdout).toMatch(/^# pass [1-9]/m);
+    },
+  );
+
+  describe.concurrent("for each shape", () => {
+    test.each(shapeNames.filter((shape) => shape !== first))(
+      "%s: it compiles, and its test passes",
+      async (shape) => {
+        const project = projectOf(shape);
+        expect(build(project)).toEqual([]);
+        const file = `dist/${shapes[shape].template}.test.js`;
+        const ran = await run(process.execPath, ["--test", file], {
+          cwd: project,
+          env: { ...environment(), DATABASE_URL: process.env.DATABASE_URL },
+        });
+        expect(ran.stdout).toMatch(/^# pass [1-9]/m);
+      },
+      generousMs,
+    );
+  });
+
+  test("what was written is in order by `tuntas check`, and imports nothing that its package.json lacks", async () => {
+    const files = shapeNames.map((shape) => `${shape}/dist/${shapes[shape].template}.js`);
+    expect((await npx(home, "tuntas", "check", ...files)).stdout).toMatch(/0 errors, 0 warnings/);
+    for (const shape of shapeNames) {
+      const { dependencies } = JSON.parse(await readFile(join(projectOf(shape), "package.json"), "utf8"));
+      const sources = await readdir(join(projectOf(shape), "src"));
+      const texts = await Promise.all(
+        sources.map((name) => readFile(join(projectOf(shape), "src", name), "utf8")),
+      );
+      const imported = texts.flatMap((text) =>
+        [...text.matchAll(/ from "([a-z]+)(?:\/[a-z]+)?"/g)].map(([, name]) => name),
+      );
+      expect(new Set(imported)).toEqual(new Set(Object.keys(dependencies)));
+    }
+  });
+});

@@ -47,6 +47,7 @@ import { operationRate } from "./operation/rate.ts";
 import { operationWords } from "./operation/say.ts";
 import { operationShow } from "./operation/show.ts";
 import { operationStart } from "./operation/start.ts";
+import { newWork } from "./new.ts";
 import { outboxDiscard } from "./outbox/discard.ts";
 import { outboxList } from "./outbox/list.ts";
 import { outboxRetry } from "./outbox/retry.ts";
@@ -105,6 +106,7 @@ import { workflowStop } from "./workflow/stop.ts";
 import { workflowTest } from "./workflow/test.ts";
 
 export const commands: readonly Command[] = [
+  newWork,
   serve,
   dev,
   doctor,

@@ -1,0 +1,5 @@
+create table parcel_label.label (
+  parcel_id text primary key,
+  country text not null,
+  made_at timestamptz not null default now()
+);

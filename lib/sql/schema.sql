@@ -2307,12 +2307,13 @@ AS $function$
     select s.offsets[of_partition + 1] as until from tuntas.stream_seam s
     where s.stream_id = of_stream and s.offsets[of_partition + 1] > from_offset
     union all
-    select from_offset from tuntas.stream_seam s where s.stream_id = of_stream and s.offsets[of_partition + 1] <= from_offset and exists (
-      select from tuntas.stream_checkpoint c where c.consumer_id = of_consumer and c.partition < s.partitions
+    select from_offset from tuntas.stream_seam s join tuntas.stream_seam e on e.stream_id = s.stream_id and e.seam <= s.seam
+    where s.stream_id = of_stream and s.offsets[of_partition + 1] <= from_offset and exists (
+      select from tuntas.stream_checkpoint c where c.consumer_id = of_consumer and c.partition < e.partitions
         -- Their ranges of the hash overlap.
-        and c.partition * cardinality(s.offsets) < (of_partition + 1) * s.partitions
-        and of_partition * s.partitions < (c.partition + 1) * cardinality(s.offsets)
-        and c.next_offset < s.offsets[c.partition + 1])) u
+        and c.partition * cardinality(s.offsets) < (of_partition + 1) * e.partitions
+        and of_partition * e.partitions < (c.partition + 1) * cardinality(s.offsets)
+        and c.next_offset < e.offsets[c.partition + 1])) u
 $function$
 ;
 
@@ -2326,6 +2327,7 @@ declare
 begin
   select s.partitions into before from tuntas.stream s where s.id = of_stream for update;
   if before is null or before >= into_partitions then return; end if;
+  perform from tuntas.stream_consumer k where k.stream_id = of_stream order by k.id for key share;
   perform from tuntas.stream_partition p where p.stream_id = of_stream order by p.partition for update;
   while exists (select from tuntas.stream_arrival a where a.stream_id = of_stream) loop
     perform tuntas.stream_sequence(of_stream, p) from generate_series(0, before - 1) p;

@@ -32,7 +32,7 @@ const ada = { by: "ada", reason: "tried again" };
 async function reader(
   { name, options: { partitions } }: TestStream,
   onBadRecord: "park" | "stop",
-  meet: readonly number[] = [],
+  more: { readonly meet?: readonly number[]; readonly cutAt?: number } = {},
 ) {
   const { databaseUrl, schema } = kit;
   const options = { onBadRecord, retry: { attempts: 1 } };
@@ -40,7 +40,7 @@ async function reader(
   const { child, told } = await forkReady(new URL("process.fixture.mjs", import.meta.url), {
     ...place,
     killAt: 3,
-    meet,
+    ...more,
     options,
   });
   children.push(child);
@@ -107,16 +107,40 @@ test("Y-07: suspects of two partitions are tried side by side, and one that was 
   const meet = [3, 13];
   // Of a batch of each partition; of two suspects; then of one by itself, whichever of them comes first.
   for (let life = 0; life < 3; life++) {
-    const { died, told } = await reader(of, "park", meet);
+    const { died, told } = await reader(of, "park", { meet });
     if (life === 1) await Promise.all(meet.map((n) => told(({ began }) => began === n)));
     expect(await died).toBe("SIGKILL");
     if (life === 1) expect(failed.seen).toEqual([]);
   }
-  await reader(of, "park", meet);
+  await reader(of, "park", { meet });
   const innocent = [0, 1, 2, 4, 10, 11, 12, 13, 14];
   await expect.poll(async () => (await numbers(of)).toSorted((a, b) => a - b)).toEqual(innocent);
   expect(await kit.platform.streams.parked(of.name)).toMatchObject([{ offset: 3, attempts: 1 }]);
   expect(failed.seen).toMatchObject([{ partition: 0, offset: 3, code: "TUNTAS_RECORD_FATAL", attempt: 1 }]);
+}, 120_000);
+
+/** As a death beside others leaves them. */
+const contest = ({ name }: TestStream, partition = 0) =>
+  ask(
+    kit.platform,
+    `update tuntas.stream_checkpoint c set suspect = true, contested = true from tuntas.stream s
+     where s.id = c.stream_id and s.name = $1 and c.partition = $2`,
+    [name, partition],
+  );
+
+test("Y-07: a record whose commit is in doubt is not charged with what another does to their process meanwhile", async () => {
+  const of = declare({ partitions: 2 });
+  using failed = watch("stream.failed", ({ stream }) => stream === of.name);
+  await kit.platform.streams.declare([of], [declareConsumer(of, { handle: () => undefined })]);
+  await contest(of);
+  await using _appending = await run(kit, of);
+  await of.append({ n: 0 }, { key: keys[0]! });
+  await of.append({ n: 3 }, { key: keys.at(-1)! });
+  expect(await (await reader(of, "park", { cutAt: 0 })).died).toBe("SIGKILL");
+  await using _repaired = await run(kit, of, { handle: insertInto(kit) });
+  await expect.poll(async () => (await numbers(of)).toSorted()).toEqual([0, 3]);
+  expect(failed.seen).toEqual([]);
+  expect(await kit.platform.streams.parked(of.name)).toEqual([]);
 }, 120_000);
 
 test("a record that waits until it may be tried alone is not taken for one whose process stands still", async () => {
@@ -127,11 +151,7 @@ test("a record that waits until it may be tried alone is not taken for one whose
   });
   await (await start(app(parts(() => undefined)), { platform: kit.platform })).stop();
   const checkpoint = `tuntas.stream_checkpoint c where c.stream_id = (select id from tuntas.stream where name = $1)`;
-  await ask(
-    kit.platform,
-    `update tuntas.stream_checkpoint c set suspect = true, contested = true from tuntas.stream s where s.id = c.stream_id and s.name = $1`,
-    [waits.name],
-  );
+  await contest(waits);
   const [began, held] = [gate(), gate()];
   using stuck = watch("stream.stuck");
   const running = await start(app(parts(() => (began.open(), held.promise))), { platform: kit.platform });

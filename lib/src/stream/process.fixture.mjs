@@ -15,6 +15,7 @@ const {
   blockAt,
   holdAt,
   killAt,
+  cutAt,
   meet = [],
   options,
 } = JSON.parse(process.argv[2]);
@@ -58,6 +59,10 @@ async function serve(number) {
         `insert into ${schema}.effect (stream, id, key, n, who) values ($1, $2, $3, $4, $5)`,
         values,
       );
+      if (value.n === cutAt && holds) {
+        holds = false;
+        await tx.query("select pg_terminate_backend(pg_backend_pid())").catch(() => undefined);
+      }
       if (value.n === holdAt && holds) await new Promise(() => undefined);
     },
   });

@@ -23,6 +23,8 @@ afterAll(() => kit[Symbol.asyncDispose]());
 
 const ada = { by: "ada", reason: "to see it again" };
 const keys = ["a", "b", "c", "d", "e", "f"];
+const wideningWaits =
+  "select from pg_stat_activity where wait_event_type = 'Lock' and query like '%stream_widen%'";
 
 test("Y-01 Y-02: a hundred records come in the order of their offsets, which leave no gap, and in the order of each key", async () => {
   const of = declare();
@@ -144,8 +146,7 @@ test("Y-02 Y-13: more partitions take new records at once, and each key keeps it
   await client.query("begin");
   await of.append({ n: 36 }, { key: orders[12]!, tx: client });
   const widening = kit.platform.streams.declare([declare({ partitions: 5 }, of.name)], []);
-  const waits = "select from pg_stat_activity where wait_event_type = 'Lock' and query like '%stream_widen%'";
-  await expect.poll(async () => (await ask(kit.platform, waits)).length).toBeGreaterThan(0);
+  await expect.poll(async () => (await ask(kit.platform, wideningWaits)).length).toBeGreaterThan(0);
   await client.query("commit");
   await widening;
   // Who has appended before knows of two partitions; so does a transaction.
@@ -172,6 +173,54 @@ test("Y-02 Y-13: more partitions take new records at once, and each key keeps it
   expect(await kit.platform.streams.find(of.name)).toMatchObject({ partitions: 5 });
   const never = kit.platform.streams.declare([declare({ partitions: 3 }, of.name)], []);
   await expect(never).rejects.toMatchObject({ code: "TUNTAS_STREAM_PARTITIONS" });
+});
+
+test("Y-02: a key keeps its order over two changes between which nothing came", async () => {
+  const of = declare({ partitions: 1 });
+  const orders = upTo(12).map((n) => `order ${n}`);
+  const held = gate();
+  const handle: Settings["handle"] = async (record, context) => {
+    if (record.value.n === 0) await held.promise;
+    await insertInto(kit)(record, context);
+  };
+  await using running = await run(kit, of, { handle });
+  const append = (n: number) =>
+    kit.platform.streams.append(of as never, { n }, { key: orders[n % orders.length]! });
+  for (const n of upTo(12)) await append(n);
+  for (const partitions of [2, 3, 5])
+    await kit.platform.streams.declare([declare({ partitions }, of.name)], []);
+  for (const n of upTo(24).slice(12)) await append(n);
+  const readable = (partition: number) =>
+    ask(
+      kit.platform,
+      `select from tuntas.stream s join tuntas.stream_consumer k on k.stream_id = s.id, tuntas.stream_read(k.id, s.id, $2, 0, 100) where s.name = $1`,
+      [of.name, partition],
+    ).then(({ length }) => length);
+  expect(await Promise.all(upTo(5).map(readable))).toEqual([12, 0, 0, 0, 0]);
+  held.open();
+  await running.handled(24);
+  const expected = orders.map((key, at) => [key, [at, at + 12]]);
+  expect(byKey(await effects(kit, of))).toEqual(Object.fromEntries(expected));
+});
+
+test("more partitions come while a consumer is forgotten", async () => {
+  const of = declare({ partitions: 2 });
+  const parts = ["goes", "stays"].map((name) => declareConsumer(of, { name, handle: () => undefined }));
+  await kit.platform.streams.declare([of], parts);
+  const client = await kit.platform.database.dedicatedClient();
+  await client.query("begin");
+  await client.query(
+    `delete from ${kit.schema}.stream_consumer k using ${kit.schema}.stream s
+     where s.id = k.stream_id and k.name = 'goes' and s.name = $1`,
+    [of.name],
+  );
+  const widening = kit.platform.streams.declare([declare({ partitions: 4 }, of.name)], []);
+  await expect.poll(async () => (await ask(kit.platform, wideningWaits)).length).toBeGreaterThan(0);
+  await client.query("commit");
+  await client.end();
+  await widening;
+  const { consumers } = await kit.platform.streams.find(of.name);
+  expect(consumers.map(({ name, partitions }) => [name, partitions.length])).toEqual([["stays", 4]]);
 });
 
 test("a process of the version before seams goes on until a stream has one, then appends and reads nothing behind it", async () => {

@@ -81,11 +81,13 @@ const leave = statement(`delete from tuntas.stream_member where consumer_id = $1
 export const leaveConsumer = (sql: Runner, consumerId: number, processId: string) =>
   sql.run(leave, [consumerId, processId]);
 
-const resync = statement(`select ${columns} from tuntas.stream_checkpoint c where ${own(1)}`);
+const rest = statement(
+  `update tuntas.stream_checkpoint c set trying = null where ${own(1)} returning ${columns}`,
+);
 
-/** How the partition stands, where it is still held so. */
-export const readCheckpoint = async (sql: Runner, held: Held): Promise<Checkpoint | undefined> =>
-  (await sql.run<Checkpoint & {}>(resync, ofHeld(held)))[0];
+/** How the partition stands, where it is still held so; nothing of it is tried. */
+export const restCheckpoint = async (sql: Runner, held: Held): Promise<Checkpoint | undefined> =>
+  (await sql.run<Checkpoint & {}>(rest, ofHeld(held)))[0];
 
 const moved = `update tuntas.stream_checkpoint c set next_offset = $4, reached = greatest(c.reached, $4), moved_at = tuntas.now(),
   attempts = 0, retry_at = null, code = null, reason = null, suspect = false, contested = false, trying = null where ${own(1)} returning 1`;

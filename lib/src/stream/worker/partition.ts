@@ -147,8 +147,15 @@ export class HeldPartition {
     this.#waits = true;
     return this.#deps.isolation[how](async () => {
       this.#waits = false;
-      return this.#isOver ? { kind: "lost" } : work();
+      return this.#isOver ? { kind: "lost" } : this.#known(work);
     });
+  }
+
+  /** Keeps its place until it is known what came of it: noted as tried, it would be charged with what is begun meanwhile. */
+  async #known(work: () => Promise<Came>): Promise<Came> {
+    const came = await work().catch((cause: unknown): Came => ({ kind: "unsure", cause }));
+    if (came.kind === "unsure") await this.#doubt(came.cause);
+    return came;
   }
 
   async #try(of: BatchToTry): Promise<Came> {
@@ -180,8 +187,7 @@ export class HeldPartition {
       : this.#begin("beside", () => this.#try(batch)));
     if (came.kind === "committed") return this.#moved(records.slice(0, came.count), begunAt);
     if (came.kind === "lost") return this.#isOver ? undefined : this.#lost();
-    if (came.kind === "unsure") return this.#doubt(came.cause);
-    return this.#failed(records, came);
+    if (came.kind === "failed") return this.#failed(records, came);
   }
 
   #moved(records: readonly StoredRecord[], begunAt: number): void {
@@ -215,12 +221,18 @@ export class HeldPartition {
       { cause, ...this.#names },
       "a commit was lost; the checkpoint tells whether it took place",
     );
-    await this.#pause(tryAgainMs);
-    await this.#resync();
+    let isKnown = false;
+    while (!isKnown && !this.#isOver) {
+      await this.#pause(tryAgainMs);
+      isKnown = await this.#resync().then(
+        () => true,
+        () => false,
+      );
+    }
   }
 
   async #resync(): Promise<void> {
-    const found = await store.readCheckpoint(this.#deps.database, this.held);
+    const found = await store.restCheckpoint(this.#deps.database, this.held);
     if (found) this.#at = found;
     else this.#lost();
   }
@@ -294,7 +306,7 @@ export class HeldPartition {
 
   async #replayCame(record: Replay, came: Came): Promise<void> {
     if (came.kind === "committed") return this.#publish("stream.replayed", recordFields(record));
-    if (came.kind === "unsure") return this.#doubt(came.cause);
+    if (came.kind === "unsure") return;
     // Somebody may have discarded it meanwhile, which is no loss of the partition.
     if (came.kind === "lost") return this.#isOver ? undefined : this.#resync();
     const { outcome } = came;

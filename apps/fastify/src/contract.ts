@@ -1,9 +1,17 @@
 // What a user of the plugin sees: its options, what it adds to Fastify's request and routes, and its error codes.
 import type { Duration, Platform, RunningApp, Schema } from "tuntas";
 import { catalogue } from "tuntas";
+import type { Person } from "tuntas/workflow";
 
 /** `required`: a request without a key is refused. `optional`: without a key each request is new. `off`: keys are ignored. */
 export type Idempotency = "required" | "optional" | "off";
+
+/** The headers in which a proxy names the person whom it has authenticated; lists have commas. */
+export interface PersonHeaders {
+  readonly name: string;
+  readonly roles?: string;
+  readonly groups?: string;
+}
 
 export interface TuntasHttpOptions {
   /** Database, queues and log; `running.platform` of a started application. */
@@ -25,7 +33,12 @@ export interface TuntasHttpOptions {
   readonly readyTimeout?: Duration;
   /** For how long the first answer to an Idempotency-Key is repeated; 24h by default. */
   readonly keyRetention?: Duration;
-  /** Who asks: keys of one caller say nothing to another, and the audit names it. */
+  /**
+   * Where the person who asks is named, such as `{ name: "X-User", roles: "X-Roles" }`: for `request.person`, and for whom
+   * there is no `callerOf`. Whoever stands in front must set these headers, and drop those that come from outside.
+   */
+  readonly personIn?: PersonHeaders;
+  /** Who asks: keys of one caller say nothing to another, and the audit names it. The person by default. */
   readonly callerOf?: (request: import("fastify").FastifyRequest) => string;
   /** The status of errors of your own; undefined for those that you do not know. */
   readonly statusOf?: (error: Error) => number | undefined;
@@ -41,6 +54,8 @@ declare module "fastify" {
     /** The caller's X-Correlation-Id, or a new one. */
     correlationId: string;
     readonly tx: RequestTx;
+    /** Who asks, as `personIn` says. Errors: TUNTAS_HTTP_PERSON (401) where the request names nobody. */
+    readonly person: Person;
   }
   interface FastifyContextConfig {
     /** `required` by default on POST, PUT, PATCH and DELETE. */
@@ -51,6 +66,8 @@ declare module "fastify" {
     longBecause?: string;
     /** What the route takes: its body is checked by it and replaced by what it makes of it. Any Standard Schema. */
     body?: Schema;
+    /** True where a person must ask: a request that names nobody is answered 401. */
+    person?: boolean;
     /** Further headers that it reads, for /openapi.json. */
     headers?: readonly string[];
     /** What the route does, in a few words for /openapi.json. */
@@ -71,6 +88,10 @@ export const httpErrors = catalogue({
   TUNTAS_HTTP_INVALID: {
     meaning: "A request is not what the route takes.",
     remedy: "Correct what the detail says; the issues, where there are any, name the fields.",
+  },
+  TUNTAS_HTTP_PERSON: {
+    meaning: "A request names nobody, and only a person may make it.",
+    remedy: "Sign in; or, behind a proxy, see that it passes on the header that the detail names.",
   },
   TUNTAS_HTTP_NOT_FOUND: {
     meaning: "There is nothing at this address.",

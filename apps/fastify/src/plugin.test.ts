@@ -24,6 +24,7 @@ beforeAll(async () => {
   await server.register(tuntasHttp, {
     platform,
     budget: "2s",
+    personIn: { name: "X-User", roles: "X-Roles", groups: "X-Groups" },
     callerOf: (request) => String(request.headers["x-caller"] ?? "nobody"),
     statusOf: (error) => (error instanceof OutOfStock ? 409 : undefined),
   });
@@ -48,6 +49,8 @@ beforeAll(async () => {
   server.post("/control", { config: { idempotency: "off" } }, (request) => request.tx.query("commit"));
   const said = { body: z.object({ size: z.number().default(3) }), headers: ["X-Desk"], summary: "Say it" };
   server.post("/said/:id", { config: { ...said, idempotency: "off" } }, async ({ body }) => ({ body }));
+  server.get("/mine", { config: { person: true } }, ({ person }) => person);
+  server.get("/whose", ({ person }) => person);
   server.post("/stock", { config: { idempotency: "off" } }, async () => {
     throw new OutOfStock("none left");
   });
@@ -81,6 +84,20 @@ const things = async (name: string): Promise<number> => {
 
 const create = (body: object, headers: Record<string, string> = {}) =>
   server.inject({ method: "POST", url: "/things", headers, payload: body });
+
+test("A-11 who asks is taken from the headers that the proxy sets; a route for persons refuses who is none, before anything", async () => {
+  const headers = { "x-user": "ana ", "x-roles": "clerk, supervisor,", "x-groups": "north" };
+  const known = await server.inject({ url: "/mine", headers });
+  expect(known.json()).toEqual({ name: "ana", roles: ["clerk", "supervisor"], groups: ["north"] });
+  for (const url of ["/mine", "/whose"]) {
+    const nobody = await server.inject({ url, headers: { "x-user": " " } });
+    expect([nobody.statusCode, nobody.json().code]).toEqual([401, "TUNTAS_HTTP_PERSON"]);
+    expect(nobody.json().detail).toBe("X-User: expected the name of a person");
+  }
+  const { paths } = (await server.inject({ url: "/openapi.json" })).json();
+  const names = paths["/mine"].get.parameters.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(["X-User", "X-Roles", "X-Groups", "X-Correlation-Id"]);
+});
 
 test("a body of another type is told which one is expected", async () => {
   const headers = { "content-type": "application/x-www-form-urlencoded", "idempotency-key": "typed" };

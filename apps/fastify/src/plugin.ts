@@ -8,6 +8,7 @@ import { correlate } from "./correlation.ts";
 import { checkBodies, serveDescription } from "./describe.ts";
 import { serveHealth } from "./health.ts";
 import { makeMeter, type Meter } from "./metrics.ts";
+import { knowPersons, nameIn } from "./person.ts";
 import { answerWithProblems } from "./problem.ts";
 import { directTraffic } from "./traffic.ts";
 import { doWork } from "./work.ts";
@@ -55,6 +56,7 @@ const optionNames: NamesOf<TuntasHttpOptions & RegisterOptions> = {
   linger: true,
   readyTimeout: true,
   keyRetention: true,
+  personIn: { name: true, roles: true, groups: true },
   callerOf: true,
   statusOf: true,
   // Fastify's own.
@@ -65,7 +67,7 @@ const optionNames: NamesOf<TuntasHttpOptions & RegisterOptions> = {
 
 async function register(server: FastifyInstance, options: TuntasHttpOptions): Promise<void> {
   refuseUnknown("tuntasHttp", options, optionNames);
-  const { platform, running } = options;
+  const { platform, running, personIn } = options;
   const { log, database } = platform;
   const budgetMs = toMs(options.budget ?? "10s", "tuntasHttp: budget");
   const meter = makeMeter(platform);
@@ -75,6 +77,7 @@ async function register(server: FastifyInstance, options: TuntasHttpOptions): Pr
   });
   answerWithProblems(server, log, options.statusOf);
   correlate(server, log);
+  knowPersons(server, personIn);
   const traffic = directTraffic(server, {
     inFlightMax: options.inFlightMax ?? 512,
     eventLoopDelayMaxMs: toMs(options.eventLoopDelayMax ?? "1s", "tuntasHttp: eventLoopDelayMax"),
@@ -91,7 +94,7 @@ async function register(server: FastifyInstance, options: TuntasHttpOptions): Pr
     database,
     budgetMs,
     keyRetentionSeconds: toMs(options.keyRetention ?? "24h", "tuntasHttp: keyRetention") / 1000,
-    callerOf: options.callerOf,
+    callerOf: options.callerOf ?? (personIn && ((request) => nameIn(request, personIn))),
   });
   checkBodies(server);
   serveDescription(server);

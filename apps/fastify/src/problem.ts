@@ -5,6 +5,7 @@ import { httpErrors, type TuntasHttpOptions } from "./contract.ts";
 
 const statuses: Readonly<Record<string, number>> = {
   TUNTAS_HTTP_INVALID: 400,
+  TUNTAS_HTTP_PERSON: 401,
   TUNTAS_HTTP_NOT_FOUND: 404,
   TUNTAS_HTTP_KEY_MISSING: 400,
   TUNTAS_HTTP_KEY_INVALID: 400,
@@ -42,6 +43,7 @@ const answerOf = (error: TuntasError): Answer => ({
 /** A short name of the status, as RFC 9110 has it. */
 const titles: Readonly<Record<number, string>> = {
   400: "Bad Request",
+  401: "Unauthorized",
   403: "Forbidden",
   404: "Not Found",
   409: "Conflict",

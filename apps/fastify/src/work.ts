@@ -8,7 +8,7 @@ export interface WorkOptions {
   readonly database: Database;
   readonly budgetMs: number;
   readonly keyRetentionSeconds: number;
-  readonly callerOf: ((request: FastifyRequest) => string) | undefined;
+  readonly callerOf: ((request: FastifyRequest) => string | undefined) | undefined;
 }
 
 interface Work {

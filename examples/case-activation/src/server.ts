@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { isTuntasError, type Platform, type RunningApp } from "tuntas";
 import { httpErrors, tuntasHttp } from "tuntas/fastify";
 import { executionName, startByOutbox } from "tuntas/outbox";
-import { answerTask, type Person, type TaskAnswer } from "tuntas/workflow";
+import { answerTask, type TaskAnswer } from "tuntas/workflow";
 import { z } from "zod";
 import { caseActivation } from "./cases.ts";
 import {
@@ -36,23 +36,14 @@ const newCase = z.object({
 const decision = z.object({ decision: z.enum(["approve", "reject"]), reason: text });
 const because = z.object({ reason: text });
 
-/** Who asks, as the proxy in front of this service has authenticated them. */
-function personOf({ headers }: FastifyRequest): Person {
-  const name = headers["x-user"];
-  if (typeof name !== "string" || name === "")
-    throw httpErrors.error("TUNTAS_HTTP_INVALID", "X-User: expected the name of a person");
-  const roles = typeof headers["x-roles"] === "string" ? headers["x-roles"].split(",") : [];
-  return { name, roles: roles.map((role) => role.trim()).filter((role) => role !== "") };
-}
-
 const missing = (what: string) => httpErrors.error("TUNTAS_HTTP_NOT_FOUND", `there is no ${what}`);
 
 /** What refuses a request for what is so already is a conflict with it. */
 const statusOf = (error: Error): number | undefined =>
   error instanceof CaseOver || error instanceof InvalidTransition ? 409 : undefined;
 
-/** Where the person of a request is named. */
-const headers = ["X-User", "X-Roles"];
+/** Where the proxy in front of this service names whom it has authenticated. */
+const personIn = { name: "X-User", roles: "X-Roles" };
 
 type ById = { Params: { id: string } };
 type Decide = ById & { Body: z.infer<typeof decision> };
@@ -62,7 +53,7 @@ const newId = (prefix: string): string => `${prefix}-${randomBytes(6).toString("
 
 /** Accepts a case: its command and the announcement that starts its workflow are one commit (pattern B). */
 async function accept(request: FastifyRequest<{ Body: z.infer<typeof newCase> }>) {
-  const { name: requestedBy } = personOf(request);
+  const { name: requestedBy } = request.person;
   const given = request.body;
   const ids = { caseId: newId("CASE"), commandId: newId("cmd"), tenantId: given.tenantId };
   const command = {
@@ -97,7 +88,7 @@ async function show(tx: Tx, caseId: string) {
 
 /** Ends the wait, if there is one: the approval is withdrawn, the acknowledgement is not waited for any more. */
 async function cancel({ workflows }: Platform, request: FastifyRequest<Cancel>): Promise<void> {
-  const person = personOf(request);
+  const { person } = request;
   const { reason } = request.body;
   const caseId = request.params.id;
   const { tx } = request;
@@ -135,14 +126,14 @@ async function receive(tx: Tx, noticeId: string) {
 }
 
 function caseRoutes(server: FastifyInstance, platform: Platform): void {
-  const takesCase = { headers, body: newCase, summary: "Accept a case" };
+  const takesCase = { person: true, body: newCase, summary: "Accept a case" };
   server.post<{ Body: z.infer<typeof newCase> }>("/cases", { config: takesCase }, async (request, reply) =>
     reply.code(202).send(await accept(request)),
   );
   server.get<ById>("/cases/:id", { config: { summary: "A case and what became of it" } }, ({ params }) =>
     platform.database.transaction(({ client }) => show(client, params.id)),
   );
-  const cancels = { headers, audit: "case.cancel", body: because, summary: "Cancel a case" };
+  const cancels = { person: true, audit: "case.cancel", body: because, summary: "Cancel a case" };
   server.post<Cancel>("/cases/:id/cancel", { config: cancels }, async (request, reply) => {
     await cancel(platform, request);
     return reply.code(204).send();
@@ -153,19 +144,19 @@ function caseRoutes(server: FastifyInstance, platform: Platform): void {
 }
 
 function approvalRoutes(server: FastifyInstance, { workflows: { approvals } }: Platform): void {
-  server.get("/approvals", { config: { headers, summary: "What this person may sign" } }, (request) =>
-    approvals.list({ for: personOf(request), workflow: caseActivation.name }),
+  server.get("/approvals", { config: { person: true, summary: "What this person may sign" } }, (request) =>
+    approvals.list({ for: request.person, workflow: caseActivation.name }),
   );
   server.get<ById>("/approvals/:id", async (request) => {
-    const found = await approvals.show(request.params.id, personOf(request));
+    const found = await approvals.show(request.params.id, request.person);
     if (!found) throw missing(`approval ${request.params.id}`);
     return found;
   });
-  const decides = { headers, body: decision, summary: "Approve or reject" };
+  const decides = { person: true, body: decision, summary: "Approve or reject" };
   server.post<Decide>("/approvals/:id/decision", { config: decides }, async (request) => {
     const { status, approval } = await approvals.decide(request.params.id, {
       ...request.body,
-      by: personOf(request),
+      by: request.person,
       tx: request.tx,
     });
     return { status, approval: approval.status, signaturesMissing: approval.signaturesMissing };
@@ -180,7 +171,7 @@ export async function makeServer(running: RunningApp): Promise<FastifyInstance> 
     onConstructorPoisoning: "remove",
     return503OnClosing: false,
   });
-  await server.register(tuntasHttp, { platform, running, statusOf });
+  await server.register(tuntasHttp, { platform, running, personIn, statusOf });
   caseRoutes(server, platform);
   approvalRoutes(server, platform);
   return server;

@@ -1,9 +1,8 @@
 // The HTTP side: accept a complaint, show what became of it, let supervisors decide.
 import { randomUUID } from "node:crypto";
-import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import Fastify, { type FastifyInstance } from "fastify";
 import type { RunningApp } from "tuntas";
 import { httpErrors, tuntasHttp } from "tuntas/fastify";
-import type { Person } from "tuntas/workflow";
 import { z } from "zod";
 import { accept, complaintIntake } from "./intake.ts";
 import { auditOf, findComplaint } from "./store.ts";
@@ -12,20 +11,15 @@ const text = z.string().trim().min(1).max(500);
 const newComplaint = z.object({ complainant: text, subject: text });
 const decision = z.object({ decision: z.enum(["approve", "reject"]), reason: text });
 
-/** Who asks, as the proxy in front of this service has authenticated them. */
-function personOf({ headers }: FastifyRequest): Person {
-  const [name, roles] = [headers["x-user"], headers["x-roles"]];
-  if (typeof name !== "string" || name === "")
-    throw httpErrors.error("TUNTAS_HTTP_INVALID", "X-User: expected the name of a person");
-  return { name, roles: typeof roles === "string" ? roles.split(",") : [] };
-}
+/** Where the proxy in front of this service names whom it has authenticated. */
+const personIn = { name: "X-User", roles: "X-Roles" };
 
 /** The API, ready to listen. */
 export async function makeServer(running: RunningApp): Promise<FastifyInstance> {
   const { platform } = running;
   const { approvals } = platform.workflows;
   const server = Fastify({ return503OnClosing: false });
-  await server.register(tuntasHttp, { platform, running });
+  await server.register(tuntasHttp, { platform, running, personIn });
 
   const accepts = { body: newComplaint, summary: "Accept a complaint" };
   server.post<{ Body: z.infer<typeof newComplaint> }>(
@@ -44,17 +38,14 @@ export async function makeServer(running: RunningApp): Promise<FastifyInstance> 
     return { ...complaint, history: await auditOf(tx, params.caseId) };
   });
 
-  server.get("/escalations", (request) =>
-    approvals.list({ for: personOf(request), workflow: complaintIntake.name }),
-  );
+  server.get("/escalations", ({ person }) => approvals.list({ for: person, workflow: complaintIntake.name }));
 
-  const decides = { body: decision, headers: ["X-User", "X-Roles"], summary: "Pursue or dismiss a case" };
+  const decides = { person: true, body: decision, summary: "Pursue or dismiss a case" };
   server.post<{ Params: { id: string }; Body: z.infer<typeof decision> }>(
     "/escalations/:id/decision",
     { config: decides },
-    async (request) => {
-      const { body, params, tx } = request;
-      const { status } = await approvals.decide(params.id, { ...body, by: personOf(request), tx });
+    async ({ body, params, person, tx }) => {
+      const { status } = await approvals.decide(params.id, { ...body, by: person, tx });
       return { status };
     },
   );

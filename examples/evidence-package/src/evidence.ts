@@ -8,7 +8,7 @@ import { court, deliverTo } from "./court.ts";
 import { putFile } from "./files.ts";
 import { evidenceParts, gatherParts } from "./gathering.ts";
 import { evidencePages, renderPdf } from "./rendering.ts";
-import { ids, migrations, readThrough, team } from "./settings.ts";
+import { ids, migrations, team } from "./settings.ts";
 import {
   commitPackage,
   filesOf,
@@ -78,7 +78,7 @@ const deliver = task({
   idempotent: true,
   timeout: "30s",
   async handle({ packageId }, context) {
-    const { manifest } = (await readThrough(context.database, (tx) => findPackage(tx, packageId)))!;
+    const { manifest } = (await findPackage(context.database, packageId))!;
     const { response } = await effect(
       context,
       {

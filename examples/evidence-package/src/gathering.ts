@@ -3,7 +3,7 @@ import { batch, rejected, task } from "tuntas";
 import { waitingStep } from "tuntas/workflow";
 import { z } from "zod";
 import { putFile } from "./files.ts";
-import { ids, readThrough, retry, team } from "./settings.ts";
+import { ids, retry, team } from "./settings.ts";
 import {
   papersOf,
   promoteParts,
@@ -21,9 +21,10 @@ export const evidenceParts = batch("evidence-parts", {
   partitions: ({ sources }) => sources.map((each) => ({ key: `${each.kind} ${each.name}`, ...each })),
   async handle({ kind, name }, { job, number, database, write }) {
     const { packageId } = job.input;
-    const text = await readThrough(database, async (tx) =>
-      kind === "timeline" ? (await readTimeline(tx, packageId)).join("\n") : readPaper(tx, packageId, name),
-    );
+    const text =
+      kind === "timeline"
+        ? (await readTimeline(database, packageId)).join("\n")
+        : await readPaper(database, packageId, name);
     // No attempt will find more: the job fails at once, with the part's name.
     if (text === "") throw rejected({ code: "PART_EMPTY", message: `${name} is empty` });
     const part: Part = { kind, name, ...(await putFile(Buffer.from(text))) };

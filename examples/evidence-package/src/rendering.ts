@@ -5,7 +5,7 @@ import { waitingStep } from "tuntas/workflow";
 import { z } from "zod";
 import { getFile, putFile } from "./files.ts";
 import { pageOf, pdfOf } from "./pdf.ts";
-import { ids, readThrough, retry, team } from "./settings.ts";
+import { ids, retry, team } from "./settings.ts";
 import { filesOf, insertFile, setPagesJob, stagedPages, type Tx } from "./store.ts";
 
 const linesPerPage = 60;
@@ -28,7 +28,7 @@ export const evidencePages = batch("evidence-pages", {
       to: Math.min((index + 1) * pagesPerPartition, pages),
     })),
   async handle({ from, to }, { job, number, database, write }) {
-    const lines = await readThrough(database, (tx) => linesOf(tx, job.input.packageId));
+    const lines = await linesOf(database, job.input.packageId);
     for (let page = from; page < to; page++) {
       const content = pageOf(lines.slice(page * linesPerPage, (page + 1) * linesPerPage));
       write("insert into evidence.page_staging (job, partition, number, content) values ($1, $2, $3, $4)", [

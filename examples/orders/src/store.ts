@@ -38,7 +38,7 @@ export function endOrder(context: Context, { orderId, customerId, correlationId 
 
 export async function findOrder(database: Database, orderId: string): Promise<OrderRow | undefined> {
   const text = `select order_id as "orderId", customer_id as "customerId", status from orders.orders where order_id = $1`;
-  const rows = await database.run({ name: "orders_find", text }, [orderId]);
+  const { rows } = await database.query(text, [orderId]);
   return rows[0] as OrderRow | undefined;
 }
 

@@ -2,7 +2,7 @@
 import { toMs } from "../core/duration.ts";
 import { isStorable } from "../core/text.ts";
 import { unknownOptions, type NamesOf } from "../core/options.ts";
-import { isText, type Finding } from "../engine/findings.ts";
+import { isText, type Finding, wrongName } from "../engine/findings.ts";
 import type { AlarmDefinition, AlarmOptions, Condition, MetricChoice, Notify } from "./contract.ts";
 import { alarmErrors } from "./contract.ts";
 
@@ -70,10 +70,7 @@ const optionNames: NamesOf<AlarmOptions> = {
 
 function* findings(name: string, options: AlarmOptions): Generator<Finding> {
   yield* unknownOptions(options, optionNames);
-  yield (
-    !nameForm.test(name) &&
-    `expected a name of lower-case letters, digits and hyphens, got ${JSON.stringify(name)}`
-  );
+  yield wrongName(name, nameForm, "up to 80 lower-case letters, digits and hyphens");
   yield !isText(options.owner) && "owner: expected who acts on it";
   yield !isText(options.runbook) && "runbook: expected what they read first";
   yield wrongMetric(options.metric);

@@ -121,7 +121,18 @@ test("the end of a job is announced in its commit, and an announcement starts on
   expect(job).toMatchObject({ state: "completed", key: eventId, actor: "outbox" });
   await expect
     .poll(() => got)
-    .toEqual([{ batch: of.name, job: job.id, key: eventId, state: "completed", failure: null }]);
+    .toEqual([
+      {
+        batch: of.name,
+        job: job.id,
+        key: eventId,
+        state: "completed",
+        failure: null,
+        partitions: expect.any(Number),
+        failedPartitions: 0,
+        rows: expect.any(Number),
+      },
+    ]);
   const second = await of.start({}, { key: "second" });
   await kit.platform.batches.settled(second.jobId);
   await expect.poll(() => got.length).toBe(2);

@@ -5,7 +5,7 @@ import { catalogue } from "../core/error.ts";
 import type { OutputOf, Schema } from "../core/schema.ts";
 import type { HandlerTx } from "../engine/handler/contract.ts";
 import type { TargetName } from "../engine/target.ts";
-import type { Queryable } from "../pg/contract.ts";
+import type { Queryable, Sql } from "../pg/contract.ts";
 import type { QueueDefinition } from "../queue/declaration.ts";
 import type { Context } from "../queue/index.ts";
 
@@ -13,6 +13,13 @@ import type { Context } from "../queue/index.ts";
 export interface Partition {
   /** The same for the same part of the same input: at most 200 characters. */
   readonly key: string;
+}
+
+/** What finding out the partitions gets beside the input. */
+export interface PlanContext {
+  readonly signal: AbortSignal;
+  /** For reading what there is to divide. */
+  readonly database: Sql;
 }
 
 /** The job that something is a part of. */
@@ -51,10 +58,7 @@ export interface BatchOptions<S extends Schema, P extends Partition> {
   /** What a job is about: any Standard Schema. */
   readonly input: S;
   /** The partitions of an input: the same list for the same input, since it is made twice and compared. */
-  readonly partitions: (
-    input: OutputOf<S>,
-    context: { readonly signal: AbortSignal },
-  ) => readonly P[] | Promise<readonly P[]>;
+  readonly partitions: (input: OutputOf<S>, context: PlanContext) => readonly P[] | Promise<readonly P[]>;
   /** Does one partition: writes what it makes to the staging table, through `tx` or `write`. */
   readonly handle: (partition: P, context: PartitionContext<OutputOf<S>>) => unknown;
   /** Looks at everything that was staged; answers what is wrong with it, one text each. Nothing: it may be promoted. */

@@ -15,7 +15,7 @@ import {
   type StartOptions,
 } from "./contract.ts";
 import { refuseUnknown, unknownOptions, type NamesOf } from "../core/options.ts";
-import { dayMs, got, isText, wrongNumber, wrongTime, type Finding } from "../engine/findings.ts";
+import { dayMs, got, isText, wrongNumber, wrongTime, type Finding, wrongName } from "../engine/findings.ts";
 import { stepMessage } from "./step.ts";
 
 const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,59}$/;
@@ -117,10 +117,7 @@ const optionNames: NamesOf<AnyOptions> = {
 
 function* findings(name: string, options: AnyOptions): Generator<Finding> {
   yield* unknownOptions(options, optionNames);
-  yield (
-    !nameForm.test(name) &&
-    `expected a name of up to 60 letters, digits, "-" and "_", got ${JSON.stringify(name)}`
-  );
+  yield wrongName(name, nameForm, 'up to 60 letters, digits, "-" and "_"');
   yield (
     typeof options.input?.["~standard"]?.validate !== "function" &&
     "input: expected a Standard Schema (zod, valibot, …)"

@@ -2,7 +2,7 @@
 import { add } from "../outbox/client.ts";
 import type { Runner } from "../pg/join.ts";
 import type { JobState } from "./contract.ts";
-import { moveJob, type JobRow } from "./store/jobs.ts";
+import { moveJob, readCounts, type JobRow } from "./store/jobs.ts";
 
 const told: readonly JobState[] = ["completed", "failed", "cancelled"];
 
@@ -20,7 +20,7 @@ export async function moveOn(
       target: { kind, name },
       key: batch,
       type: "BatchEnded",
-      payload: JSON.stringify({ batch, job: id, key, state: to, failure }),
+      payload: JSON.stringify({ batch, job: id, key, state: to, failure, ...(await readCounts(tx, id)) }),
     });
   return run;
 }

@@ -12,7 +12,7 @@ import { join } from "../pg/join.ts";
 import type { Database } from "../pg/database.ts";
 import { worker, type WorkerDefinition } from "../queue/declaration.ts";
 import type { CommittingContext, Context } from "../queue/index.ts";
-import { batchErrors, type BatchDefinition, type PromotionContext } from "./contract.ts";
+import { batchErrors, type BatchDefinition, type PlanContext, type PromotionContext } from "./contract.ts";
 import { WorkContext } from "./context.ts";
 import { moveOn } from "./ending.ts";
 import type { AfterCommit } from "./news.ts";
@@ -62,9 +62,9 @@ async function inputOf({ name, options }: BatchDefinition, text: string): Promis
 }
 
 /** The plan of an input. */
-const planOf = ({ name, options }: BatchDefinition, input: unknown, signal: AbortSignal): Promise<Plan> =>
+const planOf = ({ name, options }: BatchDefinition, input: unknown, context: PlanContext): Promise<Plan> =>
   planTwice(
-    async () => options.partitions(structuredClone(input), { signal }),
+    async () => options.partitions(structuredClone(input), context),
     (why) => batchErrors.error("TUNTAS_BATCH_PLAN", `batch ${name}: ${why}`),
   );
 
@@ -108,7 +108,9 @@ export function makeWork({ database, running, afterCommit, nudge }: WorkOptions)
     const job = await jobOf(step, "planning");
     const { signal } = context;
     try {
-      const made = await within(signal, async () => planOf(batch, await inputOf(batch, job.input), signal));
+      const made = await within(signal, async () =>
+        planOf(batch, await inputOf(batch, job.input), { signal, database }),
+      );
       const { planned, hash } = made;
       const { table } = batch.options.staging;
       if (!(await isStaging(database, table)))

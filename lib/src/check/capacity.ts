@@ -62,12 +62,14 @@ const nobody =
 
 /** Whose the dead letters are, and where it says what to do. */
 export function checkOwners(
-  { queues, streams }: Declared,
+  { queues, streams, batches, backfills, commands }: Declared,
   exists: (runbook: string, place: string | undefined) => boolean,
 ): Sighting[] {
   const owned = [
     ...queues.map(({ name, place, options: { deadLetter } }) => ({ ...deadLetter, name, place })),
-    ...streams.map(({ name, place, options: { owner, runbook } }) => ({ owner, runbook, name, place })),
+    ...[...streams, ...batches, ...backfills, ...commands].map(
+      ({ name, place, options: { owner, runbook } }) => ({ owner, runbook, name, place }),
+    ),
   ];
   return owned.flatMap(({ name, place, owner, runbook }) => {
     const found: Sighting[] = [];

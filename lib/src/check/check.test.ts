@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { reconciliation, timing, type MeasuredP99, type TimingDeclaration } from "../ledger/index.ts";
@@ -8,7 +9,7 @@ import { alarm, shippedAlarms, type AlarmDefinition, type AlarmOptions } from ".
 import { metricEntries } from "../measure/catalogue.ts";
 import { queue, worker, type QueueOptions, type WorkerOptions } from "../queue/declaration.ts";
 import type { Context } from "../queue/worker/context.ts";
-import { batch } from "../batch/index.ts";
+import { backfill, batch } from "../batch/index.ts";
 import { schedule } from "../schedule/index.ts";
 import { service } from "../service/declaration.ts";
 import type { HandlesEach } from "../stream/contract.ts";
@@ -484,7 +485,8 @@ test("B-06 a batch's handler that writes to the final place is an error, and is 
       input: message,
       partitions: () => [{ key: "all" }],
       handle,
-      validate: () => [],
+      validate: async ({ tx }) =>
+        (await tx.query("select from statement_staging")).rows.map(() => "left over"),
       promote: () => undefined,
       staging: { table: "statement_staging", kept: "0s" },
       retry: { attempts: 3, base: "1s", max: "1m" },
@@ -508,6 +510,65 @@ test("B-06 a batch's handler that writes to the final place is an error, and is 
   expect(
     rulesOf((_, { tx }) => void tx.query("delete from statement_staging")).map(({ rule }) => rule),
   ).toEqual(["ack-before-commit"]);
+});
+
+test("B-26 a backfill that looks at nothing, never aborts, cannot be undone and runs at noon is found, and so is its owner", () => {
+  const rulesOf = (changes: object) => {
+    const mend = backfill("mend", {
+      scope: message,
+      records: {
+        table: "orders",
+        key: "id",
+        columns: ["id"],
+        where: () => ({ text: "true", values: [] }),
+        final: "none",
+      },
+      partitions: () => [{ key: "all" }],
+      handle: async (_, { tx }) => tx.query("update orders set mended = true"),
+      throttle: { perSecond: 50, slowAbove: { database: "50ms", downstream: "1s" } },
+      abort: { errorShare: 0.01, downstream: "5s" },
+      window: "any",
+      verify: async ({ tx }) =>
+        (await tx.query("select from orders where not mended")).rows.map(() => "left"),
+      rollback: { plan: "undo it", undo: async (_, { tx }) => tx.query("update orders set mended = false") },
+      timeout: "20s",
+      concurrency: 60,
+      runsOn: "anywhere",
+      owner: "billing-team",
+      runbook: "r",
+      ...changes,
+    } as never);
+    const found = check(gather([{ file: "/nowhere.mjs", exports: { app: app({ mend }) } }]));
+    return found.map(({ rule }) => rule);
+  };
+  expect(rulesOf({})).toEqual([]);
+  expect(rulesOf({ verify: () => [] })).toEqual(["unverified-output"]);
+  expect(rulesOf({ rollback: { plan: "by hand" } })).toEqual(["backfill-without-undo"]);
+  expect(rulesOf({ abort: { errorShare: 1, downstream: "5s" } })).toEqual(["backfill-never-aborts"]);
+  const fast = { perSecond: 500, slowAbove: { database: "50ms", downstream: "1s" } };
+  expect(rulesOf({ throttle: fast })).toEqual(["backfill-at-any-hour"]);
+  const night = { from: "22:00", to: "05:00", timeZone: "Asia/Jakarta" };
+  expect(rulesOf({ throttle: fast, window: night })).toEqual([]);
+  expect(rulesOf({ owner: "TODO", runbook: "runbooks/missing.md" })).toEqual([
+    "owner-placeholder",
+    "runbook-missing",
+  ]);
+  const early = (_: unknown, { tx }: { tx: { query(text: string): Promise<unknown> } }) =>
+    void tx.query("update orders set mended = true");
+  expect(rulesOf({ handle: early })).toEqual(["ack-before-commit"]);
+});
+
+test("M-09 a migration that changes tables and rewrites rows is found, one that does either is not", () => {
+  const folder = mkdtempSync(join(tmpdir(), "check-migrations-"));
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  write("0001-both.sql", "alter table a add b int; update a set b = 1");
+  write("0002-table.sql", "create table c (d text default 'update a')");
+  write("0003-rows.sql", "insert into c values ('one')");
+  const shop = app({}, { migrations: { schema: "shop", folder: pathToFileURL(`${folder}/`) } });
+  expect(check(gather([{ file: "/nowhere.mjs", exports: { shop } }]))).toMatchObject([
+    { rule: "migration-mixes-data", name: "0001-both.sql", severity: "warning" },
+  ]);
+  rmSync(folder, { recursive: true });
 });
 
 test("P-09 a job that is not waited for, a token that nobody has and one that nobody waits for are advised against", () => {
@@ -623,6 +684,11 @@ test("every rule has a smell here, or a test of its own", () => {
     "moving-window",
     "slow-ordered-handler",
     "unstaged-output",
+    "unverified-output",
+    "backfill-without-undo",
+    "backfill-never-aborts",
+    "backfill-at-any-hour",
+    "migration-mixes-data",
   ]);
   expect(Object.keys(rules).filter((rule) => !tested.has(rule as RuleId))).toEqual([]);
 });

@@ -3,7 +3,9 @@ import type { AlarmDefinition } from "../alarm/index.ts";
 import type { JsonObject } from "../asl/index.ts";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
 import type { MeasuredP99, Reconciliation, TimedValue, TimingDeclaration } from "../ledger/index.ts";
+import type { BackfillDefinition } from "../batch/backfill/contract.ts";
 import type { BatchDefinition } from "../batch/contract.ts";
+import type { CommandDefinition } from "../operation/command/contract.ts";
 import type { ScheduleDefinition } from "../schedule/contract.ts";
 import type { ServiceDefinition } from "../service/contract.ts";
 import type { ConsumerDefinition, StreamDefinition } from "../stream/contract.ts";
@@ -35,6 +37,14 @@ export interface SourceFile {
   readonly text: string;
 }
 
+/** A migration of an application. */
+export interface MigrationFile {
+  readonly name: string;
+  readonly place: string;
+  /** Without what is quoted in them. */
+  readonly statements: readonly string[];
+}
+
 /** All that is looked at, together: what one file says of a queue may complete what another says. */
 export interface Declared {
   readonly queues: readonly QueueDefinition[];
@@ -45,6 +55,9 @@ export interface Declared {
   readonly ecs: readonly JsonDocument[];
   readonly services: readonly ServiceDefinition[];
   readonly batches: readonly BatchDefinition[];
+  readonly backfills: readonly BackfillDefinition[];
+  readonly commands: readonly CommandDefinition[];
+  readonly migrations: readonly MigrationFile[];
   readonly schedules: readonly ScheduleDefinition[];
   readonly streams: readonly StreamDefinition[];
   readonly consumers: readonly ConsumerDefinition[];

@@ -2,7 +2,10 @@
 // one, and changes nothing.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import type { BackfillDefinition } from "../batch/backfill/contract.ts";
 import type { BatchDefinition } from "../batch/contract.ts";
+import type { CommandDefinition } from "../operation/command/contract.ts";
+import type { Migrations } from "../pg/migrate/application/contract.ts";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
 import type { Reconciliation, TimingDefinition } from "../ledger/index.ts";
 import type { ScheduleDefinition } from "../schedule/contract.ts";
@@ -11,6 +14,8 @@ import type { ConsumerDefinition, StreamDefinition } from "../stream/contract.ts
 import type { WorkflowDefinition } from "../workflow/declaration.ts";
 import type { AlarmDefinition } from "../alarm/index.ts";
 import { checkBatches, workerOf } from "./shapes/batches.ts";
+import { checkBackfills, sliceWorkerOf } from "./shapes/backfills.ts";
+import { checkMigrations, readMigrationFiles } from "./migrations.ts";
 import { checkAlarms } from "./alarms.ts";
 import { checkCapacity, checkOwners } from "./capacity.ts";
 import type { Declared, Finding, JsonDocument, Severity, Sighting, SourceFile } from "./contract.ts";
@@ -39,8 +44,14 @@ type Exported =
   | StreamDefinition
   | ConsumerDefinition
   | BatchDefinition
+  | BackfillDefinition
+  | CommandDefinition
   | ServiceDefinition
-  | { readonly kind: "app"; readonly parts: Readonly<Record<string, Exported>> };
+  | {
+      readonly kind: "app";
+      readonly parts: Readonly<Record<string, Exported>>;
+      readonly migrations?: Migrations;
+    };
 
 const partsOf = (exported: Exported | null | undefined): Exported[] => {
   if (exported?.kind === "app") return Object.values(exported.parts).flatMap(partsOf);
@@ -48,6 +59,9 @@ const partsOf = (exported: Exported | null | undefined): Exported[] => {
   if (exported?.kind === "consumer") return [exported, exported.stream];
   return exported ? [exported] : [];
 };
+
+const foldersOf = (exported: Exported | undefined): string[] =>
+  exported?.kind === "app" && exported.migrations ? [exported.migrations.folder.href] : [];
 
 const isOfKind =
   <K extends Exported["kind"]>(kind: K) =>
@@ -72,14 +86,20 @@ export function gather(
   const exported = modules.flatMap(({ exports }) => Object.values(exports) as (Exported | undefined)[]);
   const parts = [...new Set(exported.flatMap(partsOf))];
   const batches = parts.filter(isOfKind("batch"));
+  const backfills = parts.filter(isOfKind("backfill"));
   return {
     queues: parts.filter(isOfKind("queue")),
-    workers: [...parts.filter(isOfKind("worker")), ...batches.map(workerOf)],
+    workers: [...parts.filter(isOfKind("worker")), ...batches.map(workerOf), ...backfills.map(sliceWorkerOf)],
     timings: parts.filter(isOfKind("timing")).map(({ declaration }) => declaration),
     machines: documents.filter((document) => !isOfEcs(document)),
     ecs: documents.filter(isOfEcs),
     services: parts.filter(isOfKind("service")),
     batches,
+    backfills,
+    commands: parts.filter(isOfKind("command")),
+    migrations: [...new Set(exported.flatMap(foldersOf))].flatMap((folder) =>
+      readMigrationFiles(new URL(folder)),
+    ),
     schedules: parts.filter(isOfKind("schedule")),
     streams: parts.filter(isOfKind("stream")),
     consumers: parts.filter(isOfKind("consumer")),
@@ -136,6 +156,8 @@ export function check(declared: Declared): Finding[] {
     ...checkWindows(declared),
     ...checkConsumers(declared),
     ...checkBatches(declared),
+    ...checkBackfills(declared),
+    ...checkMigrations(declared),
   ];
   return sightings
     .map((sighting) => {

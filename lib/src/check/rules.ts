@@ -139,6 +139,37 @@ export const rules = {
     why: "Readers see the output of some partitions and not of others, and after a failure nobody can tell what is half done.",
     fix: "Write to the staging table with job and partition, and let `promote` make it the final output.",
   },
+  "unverified-output": {
+    severity: "warning",
+    smell:
+      "The validation of a batch, or the verification of a backfill, neither looks at what it is given nor calls anything.",
+    why: "What is wrong with the output is promoted, or counted as completed, and found by a customer.",
+    fix: "Compare counts and sums with where the data came from, and answer what differs.",
+  },
+  "backfill-without-undo": {
+    severity: "advice",
+    smell: "A backfill has a plan to undo it, and no `undo`.",
+    why: "On the day that it is needed somebody writes that code in a hurry, against production.",
+    fix: "Write `rollback.undo`, and try it in a dry run; where it cannot be undone, say in the plan what makes it good.",
+  },
+  "backfill-never-aborts": {
+    severity: "warning",
+    smell: "A backfill goes on while every record fails.",
+    why: "A mistake in its handler is made with all records before anybody looks.",
+    fix: "Set `abort.errorShare` to what you would bear, such as 0.01.",
+  },
+  "backfill-at-any-hour": {
+    severity: "advice",
+    smell: "A backfill of more than 100 records a second may run at any hour.",
+    why: "It takes the database's time from the customers of the day.",
+    fix: "Give it a `window` at night, or fewer records a second.",
+  },
+  "migration-mixes-data": {
+    severity: "warning",
+    smell: "A migration both changes tables and rewrites rows.",
+    why: "The tables stay locked for as long as the rewriting takes: minutes, on a large table, in which nobody reads it.",
+    fix: "Leave the tables to the migration, and rewrite rows by a backfill.",
+  },
   "signal-ignored": {
     severity: "advice",
     smell: "A call to the outside that does not take the attempt's signal.",
@@ -159,7 +190,7 @@ export const rules = {
   },
   "owner-placeholder": {
     severity: "error",
-    smell: "The owner of dead letters, or of a stream, is nobody.",
+    smell: "The owner of dead letters, of a stream, a batch, a backfill or a command is nobody.",
     why: "What has no owner is looked at when a customer complains.",
     fix: "Name a team that is on call.",
   },

@@ -24,6 +24,8 @@ export interface Tx {
 export interface Sql {
   /** Runs the statement in a transaction of its own. */
   run<R extends Row = Row>(statement: Statement, values?: readonly unknown[]): Promise<R[]>;
+  /** Runs one statement of an application's own, as it is written: for a read that needs no transaction. */
+  query(text: string, values?: unknown[]): Promise<{ rows: any[]; rowCount?: number | null }>;
   /** Runs `work` in one transaction: commits when it resolves, rolls back when it rejects. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }

@@ -228,6 +228,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         }),
       );
     },
+    // By the handlers' pool, whose sessions plan as any other: an application's tables are not ours.
+    query: (text, values = []) =>
+      handlers.query(text, values).catch((cause: unknown) => {
+        throw toCoded(cause);
+      }),
     async transaction<T>(work: (tx: Tx) => Promise<T>) {
       const client = await engine.connect().catch((cause) => {
         throw toCoded(cause);

@@ -4,7 +4,15 @@ import { parseExpression, recurrence, zoneOf } from "../core/cron/index.ts";
 import { toMs, type Duration } from "../core/duration.ts";
 import { isTuntasError } from "../core/error.ts";
 import { unknownOptions, type NamesOf } from "../core/options.ts";
-import { dayMs, got, isText, wrongTime as wrongSpan, wrongNumber, type Finding } from "../engine/findings.ts";
+import {
+  dayMs,
+  got,
+  isText,
+  wrongTime as wrongSpan,
+  wrongNumber,
+  type Finding,
+  wrongName,
+} from "../engine/findings.ts";
 import { isStorable } from "../core/text.ts";
 import { formatTimestamp, parseTimestamp } from "../core/timestamp.ts";
 import { defaultScope } from "../queue/contract.ts";
@@ -135,10 +143,7 @@ const optionNames: NamesOf<ScheduleOptions> = {
 
 function* findings(name: string, options: ScheduleOptions): Generator<Finding> {
   yield* unknownOptions(options, optionNames);
-  yield (
-    !nameForm.test(name) &&
-    `expected a name of up to 48 letters, digits, "-" and "_", got ${JSON.stringify(name)}`
-  );
+  yield wrongName(name, nameForm, 'up to 48 letters, digits, "-" and "_"');
   yield refused("timeZone", () => zoneOf(options.timeZone));
   yield refused("when", () => parseExpression(options.when));
   yield (

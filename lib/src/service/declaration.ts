@@ -2,10 +2,10 @@
 // so that an untyped declaration is refused too, with everything that it leaves out at once.
 import { inspect } from "node:util";
 import { dirname } from "node:path";
-import { toMs, type Duration } from "../core/duration.ts";
+import { toMs } from "../core/duration.ts";
 import { placeOfCaller } from "../core/place.ts";
 import { unknownOptions, type NamesOf } from "../core/options.ts";
-import { type Finding } from "../engine/findings.ts";
+import { got, wrongName, wrongTime as wrongSpan, type Finding } from "../engine/findings.ts";
 import { isStorable } from "../core/text.ts";
 import type {
   AlarmTimes,
@@ -28,19 +28,11 @@ export const stopTimeoutMaxMs = 120_000;
 /** What a declaration looks like before anybody has checked it. */
 type Given<T> = { readonly [K in keyof T]?: unknown } | null | undefined;
 
-const got = (value: unknown): string => `got ${inspect(value, { depth: 0 })}`;
 const isWhole = (value: unknown, min: number, max: number): value is number =>
   Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
 
-function wrongTime(field: string, value: unknown, [minMs, maxMs]: readonly [number, number]): Finding {
-  const fail = `${field}: expected a duration from ${minMs / 1000}s to ${maxMs / 1000}s such as "30s", ${got(value)}`;
-  try {
-    const ms = toMs(value as Duration);
-    return (ms < minMs || ms > maxMs) && fail;
-  } catch {
-    return fail;
-  }
-}
+const wrongTime = (field: string, value: unknown, bounds: readonly [number, number]): Finding =>
+  wrongSpan(field, value, bounds, "30s");
 
 function wrongBounds(field: string, unit: string, value: Given<Bounds>): Finding {
   const { request, limit } = value ?? {};
@@ -190,9 +182,7 @@ const optionNames: NamesOf<ServiceOptions> = {
 function* findings(name: string, options: ServiceOptions): Generator<Finding> {
   yield* unknownOptions(options, optionNames);
   const { kind, port, environment = {} } = options;
-  yield (
-    !nameForm.test(name) && `expected a name of letters, digits, "-" and "_", got ${JSON.stringify(name)}`
-  );
+  yield wrongName(name, nameForm, 'up to 255 letters, digits, "-" and "_"');
   yield !serviceKinds.includes(kind) && `kind: expected one of ${serviceKinds.join(", ")}, ${got(kind)}`;
   yield wrongRun(options.run);
   yield (

@@ -5,7 +5,7 @@ import type { OutputOf, Schema } from "../../core/schema.ts";
 import type { HandlerTx } from "../../engine/handler/contract.ts";
 import type { Log } from "../../engine/log.ts";
 import type { QueueDefinition } from "../../queue/declaration.ts";
-import type { Partition } from "../contract.ts";
+import type { Partition, PlanContext } from "../contract.ts";
 
 /** A condition in SQL, with its parameters as `$1`, `$2`, … */
 export interface Condition {
@@ -72,10 +72,7 @@ export interface BackfillOptions<S extends Schema, P extends Partition, C extend
     readonly final: string;
   };
   /** The parts of a scope, by tenant, date or range: the same list for the same scope, since it is made twice and compared. */
-  readonly partitions: (
-    scope: OutputOf<S>,
-    context: { readonly signal: AbortSignal },
-  ) => readonly P[] | Promise<readonly P[]>;
+  readonly partitions: (scope: OutputOf<S>, context: PlanContext) => readonly P[] | Promise<readonly P[]>;
   /** Does the work; harmless where it was done before. */
   readonly handle: Handle<OutputOf<S>, C>;
   readonly throttle: {

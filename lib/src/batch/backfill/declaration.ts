@@ -10,7 +10,15 @@ import { queue } from "../../queue/declaration.ts";
 import type { Partition } from "../contract.ts";
 import { wrongPlace } from "../declaration.ts";
 import { unknownOptions, type NamesOf } from "../../core/options.ts";
-import { dayMs, got, isText, wrongNumber, wrongTime, type Finding } from "../../engine/findings.ts";
+import {
+  dayMs,
+  got,
+  isText,
+  wrongNumber,
+  wrongTime,
+  type Finding,
+  wrongName,
+} from "../../engine/findings.ts";
 import {
   backfillErrors,
   type BackfillDefinition,
@@ -118,10 +126,7 @@ const optionNames: NamesOf<AnyOptions> = {
 
 function* findings(name: string, options: AnyOptions): Generator<Finding> {
   yield* unknownOptions(options, optionNames);
-  yield (
-    !nameForm.test(name) &&
-    `expected a name of up to 60 letters, digits, "-" and "_", got ${JSON.stringify(name)}`
-  );
+  yield wrongName(name, nameForm, 'up to 60 letters, digits, "-" and "_"');
   yield (
     !isFunction(options.scope?.["~standard"]?.validate) &&
     "scope: expected a Standard Schema (zod, valibot, …)"

@@ -116,7 +116,11 @@ export function makeWork({ database, send, afterCommit, nudge }: WorkOptions) {
   async function planStep(working: Working, run: RunRow): Promise<void> {
     const { definition, scope, context, signal } = working;
     const { planned, hash } = await planTwice(
-      async () => definition.options.partitions(structuredClone(scope) as never, { signal }),
+      async () =>
+        definition.options.partitions(structuredClone(scope) as never, {
+          signal,
+          database: context.database,
+        }),
       (why) => backfillErrors.error("TUNTAS_BACKFILL_PLAN", `backfill ${definition.name}: ${why}`),
     );
     const counted = [];

@@ -128,6 +128,22 @@ export const endPlan = async (
   hash: string,
 ): Promise<boolean> => (await tx.run(planned, [id, run, hash])).length > 0;
 
+const totals = statement(
+  `select count(*)::int as partitions, count(*) filter (where state = 'failed')::int as "failedPartitions",
+     coalesce(sum(staged_rows), 0)::float8 as rows from tuntas.batch_partition where job = $1`,
+);
+
+/** What a job came to, in numbers, for whoever is told of its end. */
+export interface JobCounts {
+  readonly partitions: number;
+  readonly failedPartitions: number;
+  /** What its partitions have staged. */
+  readonly rows: number;
+}
+
+export const readCounts = async (tx: Runner, id: string): Promise<JobCounts> =>
+  (await tx.run<JobCounts & {}>(totals, [id]))[0]!;
+
 const manifest = statement(
   `insert into tuntas.batch_manifest (job, batch, partitions, staged_rows, staged_hash, promoted_at)
    select j.id, j.batch, count(*), sum(p.staged_rows),

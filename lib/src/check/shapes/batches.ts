@@ -4,6 +4,7 @@ import { worker, type WorkerDefinition } from "../../queue/declaration.ts";
 import { isQuery, isWrite, readHandler } from "../calls.ts";
 import type { Declared, Sighting } from "../contract.ts";
 import { textOf } from "../syntax.ts";
+import { looksAtNothing } from "./backfills.ts";
 
 /** What works on the partitions, as a worker: with the batch's own attempts, and the partition's key. */
 export function workerOf({ queue, options, place }: BatchDefinition): WorkerDefinition {
@@ -11,7 +12,9 @@ export function workerOf({ queue, options, place }: BatchDefinition): WorkerDefi
   const deadLetter = { ...queue.options.deadLetter, after: retry.attempts };
   const of = { ...queue, options: { ...queue.options, deadLetter } };
   const idempotencyKey = (partition: any) => partition.key as string;
-  return { ...worker(of, { idempotencyKey, timeout, concurrency, handle: handle as () => unknown }), place };
+  // Of a batch it is the limit of all processes together; one that works on a partition at a time means it.
+  const bounds = concurrency > 1 ? { concurrency, globalConcurrency: concurrency } : {};
+  return { ...worker(of, { idempotencyKey, timeout, handle: handle as () => unknown, ...bounds }), place };
 }
 
 const changing =
@@ -31,4 +34,10 @@ function unstaged({ name, options, place }: BatchDefinition): Sighting[] {
   }));
 }
 
-export const checkBatches = ({ batches }: Declared): Sighting[] => batches.flatMap(unstaged);
+function unvalidated({ name, options, place }: BatchDefinition): Sighting[] {
+  if (!looksAtNothing(options.validate)) return [];
+  return [{ rule: "unverified-output", name, place, message: `${name}: \`validate\` looks at nothing` }];
+}
+
+export const checkBatches = ({ batches }: Declared): Sighting[] =>
+  batches.flatMap((batch) => [...unstaged(batch), ...unvalidated(batch)]);

@@ -6,7 +6,7 @@ import { toMs } from "../../core/duration.ts";
 import { placeOfCaller } from "../../core/place.ts";
 import { isStorable } from "../../core/text.ts";
 import { unknownOptions, type NamesOf } from "../../core/options.ts";
-import { dayMs, got, isText, wrongTime, type Finding } from "../../engine/findings.ts";
+import { dayMs, got, isText, wrongTime, type Finding, wrongName } from "../../engine/findings.ts";
 import { canonicalText } from "../../ledger/index.ts";
 import {
   commandErrors,
@@ -143,10 +143,7 @@ const optionNames: NamesOf<AnyOptions> = {
 
 function* findings(name: string, options: AnyOptions): Generator<Finding> {
   yield* unknownOptions(options, optionNames);
-  yield (
-    !nameForm.test(name) &&
-    `expected a name of up to 60 small letters, digits and "-", got ${JSON.stringify(name)}`
-  );
+  yield wrongName(name, nameForm, 'up to 60 small letters, digits and "-"');
   for (const [field, what] of said)
     yield (
       !(isText(options[field]) && isStorable(options[field])) &&

@@ -2,7 +2,7 @@
 // exactly once. The event's id is the message's id; on a FIFO queue the key is the group.
 import type { Announcement, JoiningTarget, Receipt } from "../../engine/target.ts";
 import { Unavailable } from "../../engine/unavailable.ts";
-import type { Tx } from "../../pg/contract.ts";
+import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import { attributesOf } from "../attributes.ts";
 import type { NewMessage, QueueRecord } from "../contract.ts";
@@ -32,7 +32,11 @@ const addressed = (queue: QueueRecord, announcement: Announcement): Addressed =>
 
 async function store(tx: Tx, queue: QueueRecord, batch: readonly Announcement[]): Promise<Receipt[]> {
   const items = batch.map((announcement) => addressed(queue, announcement));
-  const inTx = { run: tx.run, transaction: <T>(work: (own: Tx) => Promise<T>) => work(tx) };
+  const inTx: Sql = {
+    run: tx.run,
+    query: (text, values) => tx.client.query(text, values),
+    transaction: (work) => work(tx),
+  };
   const stored = queue.fifo ? await appendMessages(inTx, items) : await insertMessages(tx, items);
   return stored.map((entry, index) => {
     if (!entry)

@@ -42,6 +42,9 @@ export const waitingStep: TargetName = { kind: "task", name: "job" };
 export interface JobDone {
   readonly batch: string;
   readonly job: string;
+  readonly partitions: number;
+  /** What was staged, and promoted. */
+  readonly rows: number;
 }
 
 interface JobEnd extends JobDone {
@@ -50,8 +53,8 @@ interface JobEnd extends JobDone {
   readonly failure: string | null;
 }
 
-function answerOf({ batch, job, key, state, failure }: JobEnd): TaskAnswer {
-  if (state === "completed") return { tokenReference: key, output: { batch, job } };
+function answerOf({ batch, job, key, state, failure, partitions, rows }: JobEnd): TaskAnswer {
+  if (state === "completed") return { tokenReference: key, output: { batch, job, partitions, rows } };
   const error = state === "failed" ? "BatchFailed" : "BatchCancelled";
   return { tokenReference: key, error, cause: `job ${job} of ${batch}${failure ? `: ${failure}` : ""}` };
 }

@@ -1,13 +1,23 @@
 import type { Command } from "../../command.ts";
-import { instant, table } from "../../render.ts";
+import { instant, plural, table } from "../../render.ts";
 import { withPlatform } from "../../session.ts";
+
+/** The rows, and of the rest how many there are. */
+function withCount(rows: string, shown: number, all: number): string {
+  const ok = `${all - shown} of ${plural(all, "alarm")} OK`;
+  return shown === 0 ? `Nothing is in alarm: ${ok}.` : `${rows}\n${ok}; --all shows them.`;
+}
 
 export const alarmList: Command = {
   name: "alarm list",
-  summary: "Lists the alarms with what each one watches, those in alarm first.",
-  options: { firing: { meaning: "only those in alarm" } },
+  summary: "Lists the alarms that are not OK, and says how many are.",
+  options: {
+    firing: { meaning: "only those in alarm" },
+    all: { meaning: "those that are OK, too" },
+  },
   examples: [
-    ["tuntas alarm list", "how everything stands, with owner and runbook"],
+    ["tuntas alarm list", "what is not OK, with owner and runbook"],
+    ["tuntas alarm list --all", "everything that is watched"],
     ["tuntas alarm list --firing --json", "for a script: status 1 where anything is in alarm"],
   ],
   no: "--firing was asked, and something is in alarm",
@@ -15,8 +25,9 @@ export const alarmList: Command = {
     withPlatform(async ({ alarms }) => {
       const all = await alarms.list();
       const firing = all.filter(({ state }) => state === "ALARM");
-      const shown = call.flag("firing") ? firing : all;
-      const text = table(shown, {
+      const notOk = all.filter(({ state }) => state !== "OK");
+      const shown = call.flag("firing") ? firing : call.flag("all") ? all : notOk;
+      const rows = table(shown, {
         STATE: (each) => each.state,
         ALARM: (each) => each.name,
         OF: (each) => each.subject,
@@ -25,7 +36,8 @@ export const alarmList: Command = {
         WHY: (each) => each.reason,
         RUNBOOK: (each) => each.runbook,
       });
+      const text = call.flag("firing") || call.flag("all") ? rows : withCount(rows, shown.length, all.length);
       const status = call.flag("firing") && firing.length > 0 ? 1 : 0;
-      return { document: { alarms: shown }, text, status };
+      return { document: { alarms: call.flag("firing") ? firing : all }, text, status };
     }),
 };

@@ -126,6 +126,7 @@ test("E-08 E-09: each part is in its room, and the process is one graph", () => 
       "batch evidencePages",
       "workflow evidencePackage",
       "provider court",
+      "http requesters",
     ]
   `);
   expect(Object.keys(renderer.parts)).toEqual(["evidencePages"]);

@@ -513,6 +513,7 @@ test("B-06 a batch's handler that writes to the final place is an error, and is 
 });
 
 test("B-26 a backfill that looks at nothing, never aborts, cannot be undone and runs at noon is found, and so is its owner", () => {
+  type Given = { readonly tx: { query(text: string): Promise<{ rows: unknown[] }> } };
   const rulesOf = (changes: object) => {
     const mend = backfill("mend", {
       scope: message,
@@ -524,13 +525,16 @@ test("B-26 a backfill that looks at nothing, never aborts, cannot be undone and 
         final: "none",
       },
       partitions: () => [{ key: "all" }],
-      handle: async (_, { tx }) => tx.query("update orders set mended = true"),
+      handle: async (_: unknown, { tx }: Given) => tx.query("update orders set mended = true"),
       throttle: { perSecond: 50, slowAbove: { database: "50ms", downstream: "1s" } },
       abort: { errorShare: 0.01, downstream: "5s" },
       window: "any",
-      verify: async ({ tx }) =>
+      verify: async ({ tx }: Given) =>
         (await tx.query("select from orders where not mended")).rows.map(() => "left"),
-      rollback: { plan: "undo it", undo: async (_, { tx }) => tx.query("update orders set mended = false") },
+      rollback: {
+        plan: "undo it",
+        undo: async (_: unknown, { tx }: Given) => tx.query("update orders set mended = false"),
+      },
       timeout: "20s",
       concurrency: 60,
       runsOn: "anywhere",
@@ -553,8 +557,7 @@ test("B-26 a backfill that looks at nothing, never aborts, cannot be undone and 
     "owner-placeholder",
     "runbook-missing",
   ]);
-  const early = (_: unknown, { tx }: { tx: { query(text: string): Promise<unknown> } }) =>
-    void tx.query("update orders set mended = true");
+  const early = (_: unknown, { tx }: Given) => void tx.query("update orders set mended = true");
   expect(rulesOf({ handle: early })).toEqual(["ack-before-commit"]);
 });
 

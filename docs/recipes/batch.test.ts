@@ -70,7 +70,17 @@ test("B-12 docs/recipes/batch.md: a CSV import with a bad line, retried where it
     const last = "select status, output::json from tuntas.execution";
     await expect
       .poll(async () => (await kitchen.client.query(last)).rows)
-      .toEqual([{ status: "SUCCEEDED", output: { batch: "scores", job: expect.any(String) } }]);
+      .toEqual([
+        {
+          status: "SUCCEEDED",
+          output: {
+            batch: "scores",
+            job: expect.any(String),
+            partitions: expect.any(Number),
+            rows: expect.any(Number),
+          },
+        },
+      ]);
     expect(await seen()).toEqual({ n: 20_000 });
     // Jobs that no step waits for have told nobody.
     await expect.poll(async () => (await kitchen.client.query("select from tuntas.outbox")).rows).toEqual([]);

@@ -49,7 +49,7 @@ test.each<readonly [string, Partial<ServiceOptions>, RegExp]>([
   [
     "a stop that ECS would not wait for",
     { stopTimeout: "3m" },
-    /stopTimeout: expected a duration from 0s to 120s/,
+    /stopTimeout: expected a duration from 0s to 2m/,
   ],
   ["a check of a port that there is not", { port: undefined as never }, /http needs a port/],
   ["more minima than maxima", { scaling: { ...sound.scaling, min: 5 } as never }, /0 <= min <= max/],

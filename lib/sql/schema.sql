@@ -412,6 +412,7 @@ create table tuntas.consumer (
   queue_id integer not null,
   concurrency integer not null,
   global_concurrency integer,
+  tenants text,
   constraint consumer_pkey PRIMARY KEY (process_id, queue_id),
   constraint consumer_process_id_fkey FOREIGN KEY (process_id) REFERENCES tuntas.process(id) ON DELETE CASCADE
 );
@@ -534,6 +535,7 @@ create table tuntas.failure (
 create table tuntas.fair_turn (
   queue_id integer not null,
   turn bigint not null,
+  tenant text,
   constraint fair_turn_pkey PRIMARY KEY (queue_id)
 ) with (fillfactor=50);
 
@@ -1449,6 +1451,17 @@ create table tuntas.stream_segment (
   constraint stream_segment_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES tuntas.stream(id) ON DELETE CASCADE
 );
 
+-- control: What limits a tenant of a queue besides the messages of its that are held: its rate, its circuit breaker.
+create table tuntas.tenant (
+  queue_id integer not null,
+  tenant text not null,
+  next_at timestamp with time zone,
+  failures integer default 0 not null,
+  open_until timestamp with time zone,
+  changed_at timestamp with time zone not null,
+  constraint tenant_pkey PRIMARY KEY (queue_id, tenant)
+) with (fillfactor=70);
+
 -- control: What executions wait for outside: calls, workers, answers to tokens, which are kept hashed.
 create table tuntas.workflow_call (
   execution_id bigint not null,
@@ -1820,6 +1833,158 @@ AS $function$
       perform tuntas.refresh_groups(queue, array[this_group]);
       exit when taken >= n;
     end loop;
+  end
+  $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.claim_tenants(queue integer, n integer, owner bigint, new_fence bigint, strays boolean, names text[], caps integer[], rates double precision[], failures_max integer)
+ RETURNS TABLE(fate text, dead_letter_id integer, held tuntas.in_flight, on_trial boolean, again_ms double precision)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+AS $function$
+  declare
+    visits_max constant integer := 1000;
+    q tuntas.queue;
+    state tuntas.tenant;
+    dead_letter integer;
+    this_tenant text;
+    own integer;
+    cap integer;
+    may integer;
+    slack interval;
+    free_at timestamptz;
+    again_at timestamptz;
+    visits integer := 0;
+    begun text;
+    reached text;
+    wrapped boolean;
+    tenants text[] := '{}';
+    shares integer[] := '{}';
+    trials text[] := '{}';
+    chosen tid[] := '{}';
+    more tid[];
+    places integer;
+  begin
+    select * into q from tuntas.queue x where x.id = queue for no key update;
+    begun := coalesce((select f.tenant from tuntas.fair_turn f where f.queue_id = queue), '');
+    reached := begun;
+    wrapped := begun = '';
+    select d.id into dead_letter from tuntas.queue d
+      where d.account = q.account and d.region = q.region and d.name = q.dead_letter_name;
+    if strays then
+      chosen := array(select r.ctid from tuntas.ready r where r.queue_id = queue and r.group_id is null order by r.turn, r.id limit n);
+    end if;
+    places := n - cardinality(chosen);
+
+    while cardinality(tenants) < places and visits < visits_max loop
+      select r.group_id into this_tenant from tuntas.ready r
+        where r.queue_id = queue and r.group_id > reached order by r.group_id limit 1;
+      if not found then
+        exit when wrapped;
+        wrapped := true;
+        reached := '';
+        continue;
+      end if;
+      exit when wrapped and begun <> '' and this_tenant > begun;
+      visits := visits + 1;
+      reached := this_tenant;
+      own := coalesce(array_position(names, this_tenant), 1);
+      cap := caps[own];
+      may := places;
+      state := null;
+      if failures_max is not null or rates[own] is not null then
+        select * into state from tuntas.tenant t where t.queue_id = queue and t.tenant = this_tenant;
+      end if;
+      if state.failures >= failures_max then
+        if state.open_until > tuntas.now() then
+          again_at := least(again_at, state.open_until);
+          continue;
+        end if;
+        cap := 1;
+      end if;
+      if cap is not null then
+        select cap - count(*) into may from (
+          select from tuntas.in_flight f where f.queue_id = queue and f.group_id = this_tenant limit cap) f;
+        continue when may <= 0;
+      end if;
+      if rates[own] is not null then
+        -- A tenth of a second's worth at once, so that fast tenants need not be looked at for each message.
+        slack := make_interval(secs => greatest(0, 0.1 - 1 / rates[own]));
+        free_at := greatest(state.next_at, tuntas.now());
+        if free_at > tuntas.now() + slack then
+          again_at := least(again_at, free_at - slack);
+          continue;
+        end if;
+        may := least(may, floor(extract(epoch from tuntas.now() + slack - free_at) * rates[own] + 1e-6)::integer + 1);
+      end if;
+      tenants := tenants || this_tenant;
+      shares := shares || least(may, places);
+      if state.failures > 0 then
+        trials := trials || this_tenant;
+      end if;
+    end loop;
+    -- Not all were seen: whoever asks goes on from there.
+    if visits = visits_max and cardinality(tenants) < places then
+      again_at := tuntas.now();
+    end if;
+
+    select array_agg(o.place), coalesce((array_agg(o.tenant))[count(*)], reached) into more, reached from (
+      select c.place, u.tenant from unnest(tenants, shares) with ordinality as u(tenant, share, rank)
+        cross join lateral (
+          select r.ctid as place, row_number() over (order by r.turn, r.id) as lap from tuntas.ready r
+          where r.queue_id = queue and r.group_id = u.tenant order by r.turn, r.id
+          limit case when cardinality(tenants) < places then u.share else 1 end) c
+      order by c.lap, u.rank limit places) o;
+    chosen := chosen || more;
+
+    return query
+    with picked as (
+      delete from tuntas.ready x where x.ctid = any(array(
+        select r.ctid from tuntas.ready r where r.ctid = any(chosen) for update skip locked))
+      returning x.*
+    ), sorted as (
+      select p.*, case
+        when p.sent_at < tuntas.now() - make_interval(secs => q.retention_seconds) then 'expired'
+        when dead_letter is not null and p.receives >= q.receives_max then 'dead' end as ending
+      from picked p
+    ), expired as (
+      delete from tuntas.message m where m.id = any(array(select s.id from sorted s where s.ending = 'expired'))
+    ), forgotten as (
+      delete from tuntas.failure x where x.id = any(array(select s.id from sorted s where s.ending = 'expired'))
+    ), dead as (
+      insert into tuntas.ready (queue_id, turn, id, receives, sent_at, first_received_at, group_id, source_queue_id)
+      select dead_letter, tuntas.next_turn(dead_letter, s.group_id), s.id, s.receives, s.sent_at, s.first_received_at, s.group_id, queue
+      from sorted s where s.ending = 'dead'
+    ), taken as (
+      insert into tuntas.in_flight as f (queue_id, id, fence, owner_id, claimed_at, turn, receives, sent_at, first_received_at,
+        group_id, source_queue_id)
+      select queue, s.id, new_fence, owner, tuntas.now(), s.turn, s.receives + 1, s.sent_at,
+        coalesce(s.first_received_at, tuntas.now()), s.group_id, s.source_queue_id
+      from sorted s where s.ending is null
+      returning f as message, f.group_id
+    ), spent as (
+      insert into tuntas.tenant as t (queue_id, tenant, next_at, changed_at)
+      select queue, k.group_id, tuntas.now() + make_interval(secs => count(*) / rates[coalesce(array_position(names, k.group_id), 1)]),
+        tuntas.now()
+      from taken k where k.group_id is not null and rates[coalesce(array_position(names, k.group_id), 1)] is not null
+      group by k.group_id order by k.group_id
+      on conflict on constraint tenant_pkey do update
+        set next_at = greatest(t.next_at, tuntas.now()) + (excluded.next_at - tuntas.now()), changed_at = tuntas.now()
+    ), advanced as (
+      insert into tuntas.fair_turn as f (queue_id, turn, tenant)
+      select queue, coalesce(max(p.turn), 0), reached from picked p having count(*) > 0 or visits = visits_max
+      on conflict on constraint fair_turn_pkey do update set turn = greatest(f.turn, excluded.turn), tenant = excluded.tenant
+    )
+    select null::text, null::integer, k.message, coalesce(k.group_id = any(trials), false), null::float8 from taken k
+    union all
+    select s.ending, dead_letter, null, false, null from sorted s where s.ending is not null;
+
+    fate := 'next';
+    held := null;
+    again_ms := extract(epoch from again_at - tuntas.now()) * 1000;
+    return next;
   end
   $function$
 ;

@@ -255,10 +255,10 @@ function imageOf({ name }: ServiceDefinition, image: ContainerImage | undefined)
 
 /** What every receive of SQS would count against. */
 function refuseWaits({ queue, options }: Kind<"worker">): void {
-  for (const field of ["lock", "globalConcurrency"] as const)
+  for (const field of ["lock", "globalConcurrency", "tenants"] as const)
     if (options[field] !== undefined)
       throw unsupported(
         `worker of ${queue.name}`,
-        `a queue of SQS has no ${field}; use a FIFO queue whose group is what is to be locked, or bound concurrency and instances`,
+        `a queue of SQS has no ${field}; use a FIFO queue whose group is what is to be locked, bound concurrency and instances, or give a tenant its own queue`,
       );
 }

@@ -116,6 +116,8 @@ export interface HeldMessage extends Claim {
   readonly handedOver?: boolean;
   /** Its work has ended before, and only its deletion elsewhere was lost. */
   readonly ended?: boolean;
+  /** Whether its tenant has failed lately, so that its success is news. */
+  readonly onTrial?: boolean;
 }
 
 /** How many messages a queue has, by state. */
@@ -261,8 +263,9 @@ export const queueErrors = catalogue({
     retryable: true,
   },
   TUNTAS_KEY_MISSING: {
-    meaning: "A worker's idempotencyKey or lock gave no usable key for a message.",
-    remedy: "Derive the key from a required field of the message; 1 to 1024 bytes of text.",
+    meaning: "A worker's idempotencyKey or lock, or a queue's tenant, gave no usable key for a message.",
+    remedy:
+      "Derive the key from a required field of the message; 1 to 1024 bytes of text, for a tenant 1 to 128 letters, digits and punctuation.",
   },
   TUNTAS_KEY_BUSY: {
     meaning: "Another attempt works under the same idempotency key at this moment.",

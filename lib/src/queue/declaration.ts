@@ -11,6 +11,7 @@ import type { Write } from "../engine/handler/contract.ts";
 import type { Queryable } from "../pg/contract.ts";
 import type { PoisonPolicy, QueueSettings, Sent, Suppressed } from "./contract.ts";
 import { queueErrors } from "./contract.ts";
+import { tenantFaults, type TenantOptions } from "./tenants.ts";
 import type { Context } from "./worker/context.ts";
 
 export interface DeadLetterPolicy {
@@ -35,6 +36,11 @@ export interface QueueOptions<S extends Schema> {
    */
   readonly sensitive?: readonly string[];
   readonly deadLetter: DeadLetterPolicy;
+  /**
+   * Whose a message is: `tenant: ({ customerId }) => customerId`. Its messages are a group, and each group of a standard queue gets
+   * one message a turn; what a tenant may take at most, a worker says (`tenants`).
+   */
+  tenant?(message: OutputOf<S>): string;
   /** What becomes of a message that can never succeed: quarantined at once, or received until it is dead (the default). */
   readonly poison?: PoisonPolicy;
   /** Hides a message that was received over the wire; a worker's own is held as long as it lives. 30s by default. */
@@ -98,6 +104,7 @@ const optionNames: NamesOf<QueueOptions<Schema>> = {
   message: true,
   sensitive: true,
   deadLetter: { after: true, owner: true, runbook: true, retention: true, replayForbidden: true },
+  tenant: true,
   poison: true,
   visibilityTimeout: true,
   delay: true,
@@ -106,6 +113,14 @@ const optionNames: NamesOf<QueueOptions<Schema>> = {
   versions: true,
   accepts: true,
 };
+
+function checkTenant(name: string, { tenant }: QueueOptions<Schema>): void {
+  if (tenant === undefined) return;
+  if (typeof tenant !== "function")
+    throw wrong(name, `expected tenant to be a function, got ${inspect(tenant)}`);
+  if (name.endsWith(".fifo"))
+    throw wrong(name, "tenant is for standard queues: on a FIFO queue a group is what must stay in order");
+}
 
 function checkQueue(name: string, options: QueueOptions<Schema>): void {
   const { deadLetter, message } = options;
@@ -130,6 +145,7 @@ function checkQueue(name: string, options: QueueOptions<Schema>): void {
   if (!Number.isInteger(deadLetter.after) || deadLetter.after < 1 || deadLetter.after > 1000) {
     throw wrong(name, `expected deadLetter.after from 1 to 1000, got ${inspect(deadLetter.after)}`);
   }
+  checkTenant(name, options);
   toMs(deadLetter.retention, `queue ${JSON.stringify(name)}: deadLetter.retention`);
   for (const field of ["visibilityTimeout", "delay", "retention"] as const) {
     if (options[field] !== undefined) toMs(options[field], `queue ${JSON.stringify(name)}: ${field}`);
@@ -211,6 +227,8 @@ export interface WorkerOptions<S extends Schema> {
   readonly concurrency?: number;
   /** Handlers of this queue that run at once in all processes together. */
   readonly globalConcurrency?: number;
+  /** What one tenant may take of the queue, which says whose each message is (`tenant`). */
+  readonly tenants?: TenantOptions;
   /** Messages with an equal key are handled one after another, in all processes. */
   readonly lock?: (message: OutputOf<S>) => string;
   readonly backoff?: { readonly base: Duration; readonly max: Duration };
@@ -242,11 +260,28 @@ const workerOptionNames: NamesOf<WorkerOptions<Schema>> = {
   timeout: true,
   concurrency: true,
   globalConcurrency: true,
+  tenants: true,
   lock: true,
   backoff: { base: true, max: true },
   accepts: true,
   handle: true,
 };
+
+const tenantNames: NamesOf<Omit<TenantOptions, "only">> = {
+  concurrency: true,
+  perSecond: true,
+  breaker: { failures: true, standstill: true },
+};
+
+function checkTenants(
+  { options: { tenant } }: QueueDefinition<any>,
+  { only, ...options }: TenantOptions,
+  fail: (message: string) => Error,
+): void {
+  if (!tenant) throw fail("tenants need to know whose each message is: declare tenant on the queue");
+  for (const finding of unknownOptions(options, tenantNames, "tenants.")) throw fail(finding);
+  for (const fault of tenantFaults({ ...options, ...(only && { only }) })) throw fail(fault);
+}
 
 /** Declares the worker of a queue. Errors: TUNTAS_QUEUE_OPTIONS. */
 export function worker<S extends Schema>(
@@ -264,6 +299,7 @@ export function worker<S extends Schema>(
     if (value !== undefined && (!Number.isInteger(value) || value < 1 || value > 1000))
       throw fail(`expected ${field} from 1 to 1000, got ${value}`);
   }
+  if (options.tenants) checkTenants(of, options.tenants, fail);
   checkWorkerDurations(of.name, options);
   return { kind: "worker", queue: of, options, place: placeOfCaller() };
 }

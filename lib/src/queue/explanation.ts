@@ -1,4 +1,5 @@
 // Why is this message not running? Pure: from what the database says of it to reasons that a person can act upon.
+import { limitOf, type TenantOptions } from "./tenants.ts";
 
 const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;
 
@@ -50,7 +51,16 @@ export interface Facts {
   readonly consumers: readonly (ProcessFact & {
     readonly concurrency: number;
     readonly globalConcurrency: number | null;
+    /** The limits that its worker declares a tenant, as JSON. */
+    readonly tenants: string | null;
   })[];
+  /** Of the tenant whose message it is: what is held of it, and how it is doing. Null without a group. */
+  readonly tenant: {
+    readonly held: number;
+    readonly failures: number;
+    readonly standsUntilMs: number | null;
+    readonly nextAtMs: number | null;
+  } | null;
   /** Messages of the queue that workers hold. */
   readonly heldByWorkers: number;
 }
@@ -74,6 +84,30 @@ function holder({ process, untilMs }: Holding): string {
     : `a receipt until ${instant(untilMs)}`;
 }
 
+/** What holds a tenant up; the others do not wait for it. */
+function tenantReasons({ groupId, tenant, consumers }: Facts): Reason[] {
+  const declared = consumers.find((consumer) => consumer.tenants !== null)?.tenants;
+  if (!declared || !tenant || groupId === null) return [];
+  const { concurrency, perSecond } = limitOf(JSON.parse(declared) as TenantOptions, groupId);
+  const reasons: Reason[] = [];
+  if (tenant.standsUntilMs !== null)
+    reasons.push({
+      code: "TENANT_STANDS_STILL",
+      text: `tenant ${groupId} stands still until ${instant(tenant.standsUntilMs)}, after ${counted(tenant.failures, "failure")} in a row`,
+    });
+  if (concurrency !== undefined && tenant.held >= concurrency)
+    reasons.push({
+      code: "TENANT_CAP_REACHED",
+      text: `${counted(tenant.held, "message")} of tenant ${groupId} are held, and at most ${concurrency} may be at once in all processes together`,
+    });
+  if (perSecond !== undefined && tenant.nextAtMs !== null)
+    reasons.push({
+      code: "TENANT_RATE",
+      text: `tenant ${groupId} may have ${perSecond} a second, and its next at ${instant(tenant.nextAtMs)}`,
+    });
+  return reasons;
+}
+
 function readyReasons(facts: Facts): Reason[] {
   const { pausedAtMs, pausedBy, blocker, consumers, heldByWorkers, ahead, queue } = facts;
   const reasons: Reason[] = [];
@@ -88,6 +122,7 @@ function readyReasons(facts: Facts): Reason[] {
       "GROUP_BLOCKED",
       `group ${facts.groupId} is blocked by message ${blocker.messageId}, held by ${holder(blocker)}`,
     );
+  reasons.push(...tenantReasons(facts));
   const cap =
     consumers.find((consumer) => consumer.globalConcurrency !== null)?.globalConcurrency ?? undefined;
   if (cap !== undefined && heldByWorkers >= cap)

@@ -7,6 +7,7 @@ import type { Sent, Suppressed } from "./contract.ts";
 import { defaultScope, queueErrors } from "./contract.ts";
 import type { Queues } from "./client/index.ts";
 import type { QueueDefinition, SendOptions } from "./declaration.ts";
+import { isTenant } from "./tenants.ts";
 
 /** The text of what was given: transforms and defaults of the schema apply when it is received. */
 function textOf(name: string, message: unknown, { issues }: SchemaResult<unknown>): string {
@@ -20,6 +21,21 @@ function textOf(name: string, message: unknown, { issues }: SchemaResult<unknown
   );
 }
 
+/** The group that is asked for, or that of the message's tenant. Whoever asks for another's would be counted there. */
+function groupOf(
+  { name, options: { tenant } }: QueueDefinition,
+  checked: SchemaResult<unknown>,
+  groupId: string | undefined,
+): string | undefined {
+  if (!tenant || checked.issues) return groupId;
+  const whose = tenant(checked.value);
+  if (isTenant(whose) && (groupId === undefined || groupId === whose)) return whose;
+  throw queueErrors.error(
+    "TUNTAS_MESSAGE_GROUP",
+    `message to ${name}: expected the group of its tenant, ${JSON.stringify(whose)}, of 1 to 128 letters, digits and punctuation; got ${JSON.stringify(groupId ?? whose)}`,
+  );
+}
+
 /** Checks and sends; in the caller's transaction where `options.tx` is given. */
 export async function sendDeclared(
   queues: Pick<Queues, "catalog"> & { readonly sender: Pick<Queues["sender"], "send" | "sendIn"> },
@@ -29,14 +45,15 @@ export async function sendDeclared(
 ): Promise<Sent | Suppressed> {
   const { name } = definition;
   const { tx, delay, correlationId, attributes, groupId, deduplicationId } = options;
-  const checked = definition.options.message["~standard"].validate(message);
-  const body = textOf(name, message, checked instanceof Promise ? await checked : checked);
+  const checking = definition.options.message["~standard"].validate(message);
+  const checked = checking instanceof Promise ? await checking : checking;
+  const body = textOf(name, message, checked);
   const queue = queues.catalog.known(defaultScope, name) ?? (await queues.catalog.get(defaultScope, name));
   const wanted = composeMessage(queue, {
     body,
     attributes: correlationId === undefined ? attributes : { ...attributes, correlationId },
     delaySeconds: delay === undefined ? undefined : toSeconds(delay, "send: delay"),
-    groupId,
+    groupId: groupOf(definition, checked, groupId),
     deduplicationId,
   });
   if (keepsBack()) return { status: "suppressed", messageId: wanted.messageId, id: "" };

@@ -10,6 +10,7 @@ const failedAttempt = {
   messageId: "the message",
   attempt: "1 at the first receive",
   correlationId: "where it came from",
+  tenant: "whose message it was, where the queue declares that",
 };
 
 /** What the queue room announces, each after its commit; many messages of one commit are one signal. */
@@ -59,6 +60,7 @@ export const queueSignals = signals({
       messageId: "the message",
       attempt: "1 at the first receive",
       correlationId: "where it came from",
+      tenant: "whose message it was, where the queue declares that",
     },
   },
   "worker.retryable_failure": {
@@ -69,6 +71,14 @@ export const queueSignals = signals({
     meaning:
       "A message came under a key that was processed before, with another body; it was acknowledged as a duplicate.",
     fields: { queue: "the queue's name", key: "the idempotency key" },
+  },
+  "tenant.stopped": {
+    meaning: "A tenant stands still for a while: its messages failed one after another.",
+    fields: { queue: "the queue's name", tenant: "the tenant", failures: "how many in a row" },
+  },
+  "tenant.resumed": {
+    meaning: "A message of a tenant that had stood still has succeeded: it goes on at full speed.",
+    fields: { queue: "the queue's name", tenant: "the tenant" },
   },
   "worker.poison_message": {
     meaning: "A message can never succeed as it is.",
@@ -156,6 +166,28 @@ export const queueMetrics = metrics({
     meaning: "Messages that can never succeed as they are, by code (`worker.poison_message`).",
     labels: ["queue", "code"],
     from: [{ signal: "worker.poison_message" }],
+    kept: true,
+  },
+  tuntas_tenant_ready: {
+    kind: "gauge",
+    meaning: "Ready messages of the ten tenants of a queue that have most, where its workers limit tenants.",
+    labels: ["queue", "tenant"],
+  },
+  tuntas_tenant_in_flight: {
+    kind: "gauge",
+    meaning: "Messages in flight of these tenants.",
+    labels: ["queue", "tenant"],
+  },
+  tuntas_tenant_oldest_age_seconds: {
+    kind: "gauge",
+    meaning: "Age of the oldest ready message of these tenants, 0 where none is.",
+    labels: ["queue", "tenant"],
+  },
+  tuntas_tenant_breakers_total: {
+    kind: "counter",
+    meaning: "Circuit breakers of tenants that stopped or resumed; the signals say whose.",
+    labels: ["queue", "event"],
+    from: ["stopped", "resumed"].map((event) => ({ signal: `tenant.${event}`, fixed: { event } })),
     kept: true,
   },
   tuntas_worker_idempotency_conflicts_total: {

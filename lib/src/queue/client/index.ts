@@ -64,6 +64,7 @@ export type {
   Observation,
   Reason,
   Sign,
+  TenantSurvey,
 } from "./inspector.ts";
 export type {
   LiveProcess,

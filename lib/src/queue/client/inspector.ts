@@ -6,6 +6,7 @@ import { explain, type Facts, type Reason } from "../explanation.ts";
 import { findMentions, type AuditRow } from "../store/audit.ts";
 import { findMessage, observeQueue, peekMessages, readFacts, type Glimpse } from "../store/inspect.ts";
 import { listMessages, type LiveMessage, type LiveState } from "../store/survey.ts";
+import { surveyTenants, type TenantSurvey } from "../store/tenant.ts";
 import type { QueueContext } from "./context.ts";
 
 /** Where a message is, why it is not running, and what people did to it. */
@@ -25,6 +26,8 @@ export interface Inspector {
     queue: QueueRecord,
     page: { readonly state: LiveState; readonly after?: string; readonly limit: number },
   ): Promise<LiveMessage[]>;
+  /** The tenants (groups) of a queue that have most to wait for, at most so many: who is noisy? */
+  tenants(queue: QueueRecord, count: number): Promise<TenantSurvey[]>;
   /** One look at a queue. Errors: TUNTAS_QUEUE_MISSING. */
   observe(queue: QueueRecord, before?: Observation): Promise<Observation>;
   /** The signs of poison; those of change only show against an observation from before. */
@@ -52,6 +55,7 @@ export function makeInspector({ database }: QueueContext): Inspector {
 
   return {
     observe,
+    tenants: (queue, count) => surveyTenants(database, queue.id, count),
     peek: (queue, limit) => peekMessages(database, queue.id, limit),
     browse: (queue, { state, after = firstCursor, limit }) =>
       listMessages(database, queue.id, { state, after, limit }),
@@ -69,4 +73,4 @@ export function makeInspector({ database }: QueueContext): Inspector {
   };
 }
 
-export type { Facts, Glimpse, LiveMessage, LiveState, Observation, Reason, Sign };
+export type { Facts, Glimpse, LiveMessage, LiveState, Observation, Reason, Sign, TenantSurvey };

@@ -29,6 +29,8 @@ export interface Remotes {
 const instead = {
   lock: "use a FIFO queue whose group is what is to be locked",
   globalConcurrency: "bound the concurrency of each process, and how many processes there are",
+  tenants:
+    "SQS gives each group its fair share, but has no limit a tenant: give the tenant a queue of its own",
 };
 
 /**
@@ -36,7 +38,7 @@ const instead = {
  * was ever tried.
  */
 function refuseWaits({ queue, options }: WorkerDefinition): void {
-  for (const field of ["lock", "globalConcurrency"] as const)
+  for (const field of ["lock", "globalConcurrency", "tenants"] as const)
     if (options[field] !== undefined)
       throw queueErrors.error(
         "TUNTAS_QUEUE_OPTIONS",

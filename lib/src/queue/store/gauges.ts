@@ -4,6 +4,7 @@ import type { Reading } from "../../engine/signals.ts";
 import type { Sql } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import { defaultScope } from "../contract.ts";
+import { surveyAllTenants, type TenantSurvey } from "./tenant.ts";
 import { depthMax } from "./whereabouts.ts";
 
 const counted = (from: string) => `(select count(*) from (select from ${from} limit ${depthMax}) c)::float8`;
@@ -77,13 +78,31 @@ export interface QueueGauges {
 }
 
 const queuesMax = 500;
+/** Of each queue: who has little to wait for is nobody's trouble, and a label for each tenant would have no bound. */
+const tenantsMax = 10;
+
+function readingsOfTenant(
+  { queueId, tenant, ready, inFlight, oldestAgeMs }: TenantSurvey & { readonly queueId: number },
+  queues: ReadonlyMap<string, string>,
+): Reading[] {
+  const queue = queues.get(String(queueId));
+  if (queue === undefined) return [];
+  const labels = { queue, tenant };
+  return [
+    { name: "tuntas_tenant_ready", labels, value: ready },
+    { name: "tuntas_tenant_in_flight", labels, value: inFlight },
+    { name: "tuntas_tenant_oldest_age_seconds", labels, value: (oldestAgeMs ?? 0) / 1000 },
+  ];
+}
 
 /** The gauges of the first 500 queues. */
 export async function readQueueGauges(sql: Pick<Sql, "run">): Promise<QueueGauges> {
   const rows = (await sql.run(text, [queuesMax])) as unknown as Row[];
+  const labels = new Map(rows.map((row) => [String(row.id), queueLabel(row)]));
+  const tenants = await surveyAllTenants(sql, tenantsMax);
   return {
-    readings: rows.flatMap(readingsOf),
-    labels: new Map(rows.map((row) => [String(row.id), queueLabel(row)])),
+    readings: [...rows.flatMap(readingsOf), ...tenants.flatMap((each) => readingsOfTenant(each, labels))],
+    labels,
   };
 }
 

@@ -51,10 +51,15 @@ const facts = statement(
      case when l.state = 'ready' then (select count(*)::int from (
        select from tuntas.ready r where r.queue_id = l.queue_id and (r.turn, r.id) < (l.turn, l.id) limit 10000) a) else 0 end as ahead,
      (select coalesce(json_agg(json_build_object('id', p.id::text, 'name', p.name, 'host', p.host, 'pid', p.pid,
-         'concurrency', c.concurrency, 'globalConcurrency', c.global_concurrency) order by p.id), '[]')
+         'concurrency', c.concurrency, 'globalConcurrency', c.global_concurrency, 'tenants', c.tenants) order by p.id), '[]')
        from tuntas.consumer c join tuntas.process p on p.id = c.process_id and p.expires_at > tuntas.now()
        where c.queue_id = l.queue_id) as consumers,
-     (select count(*)::int from tuntas.held w where w.queue_id = l.queue_id and w.owner_id is not null) as "heldByWorkers"
+     (select count(*)::int from tuntas.held w where w.queue_id = l.queue_id and w.owner_id is not null) as "heldByWorkers",
+     (select json_build_object('failures', coalesce(max(t.failures), 0),
+         'held', (select count(*) from tuntas.in_flight o where o.queue_id = l.queue_id and o.group_id = l.group_id),
+         'standsUntilMs', max(${ms("t.open_until")}) filter (where t.open_until > tuntas.now()),
+         'nextAtMs', max(${ms("t.next_at")}) filter (where t.next_at > tuntas.now()))
+       from tuntas.tenant t where t.queue_id = l.queue_id and t.tenant = l.group_id having l.group_id is not null) as tenant
    from place l left join tuntas.queue q on q.id = l.queue_id
      left join tuntas.queue s on s.id = l.source_queue_id
      left join tuntas.message m on m.id = l.id left join tuntas.quarantine z on z.id = l.id left join tuntas.rejection x on x.id = l.id

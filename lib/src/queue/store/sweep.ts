@@ -47,6 +47,10 @@ const unlocked = `select from tuntas.entity_lock l
 
 const forget = [
   ...["fifo_duplicate", "fifo_receive_attempt", "command", "inbox"].map(expired),
+  // Nothing has happened to the tenant for an hour: no limit remembers that long.
+  `delete from tuntas.tenant where ctid = any(array(
+     select t.ctid from tuntas.tenant t
+     where greatest(t.changed_at, t.open_until, t.next_at) < tuntas.now() - interval '1 hour' limit ${batch})) returning 1`,
   // ListMessageMoveTasks shows the most recent ten of a source; a queue that is gone has none to show.
   `delete from tuntas.move_task where ended_at is not null and ctid = any(array(
      select t.ctid from (

@@ -8,6 +8,7 @@ import type { WorkerDefinition } from "../declaration.ts";
 import { queueSignals } from "../signals.ts";
 import { lockEntities, type EntityClaim } from "../store/lock.ts";
 import { findCommands } from "../store/command.ts";
+import { regroupMessages } from "../store/tenant.ts";
 import { takeIn, type Taken } from "./intake.ts";
 import { persist, type Settler } from "./settler.ts";
 
@@ -22,6 +23,8 @@ export interface AdmissionDeps {
   readonly endDuplicate: (item: Taken) => Promise<void>;
   /** Tells that a message is left in flight, which could not be given back. */
   readonly trouble: () => void;
+  /** Tells whoever waits for messages of the queue that there may be some. */
+  readonly wake: () => void;
 }
 
 export interface Admission {
@@ -95,6 +98,22 @@ export function makeAdmission(deps: AdmissionDeps): Admission {
     queueSignals.publish("worker.key_reused", { queue: queue.name, key: command!.key });
   }
 
+  /** What waits in another group than its tenant's goes there, where it is counted. */
+  async function withinTenants(items: readonly Taken[]): Promise<readonly Taken[]> {
+    const strays = items.filter((item) => item.misplaced !== undefined);
+    if (strays.length === 0) return items;
+    const claims = strays.map(({ held: { queueId, id, fence }, misplaced }) => ({
+      queueId,
+      id,
+      fence,
+      tenant: misplaced!,
+    }));
+    await persist(() => regroupMessages(database, queue.id, claims));
+    for (const { slot } of strays) slots.free(slot);
+    deps.wake();
+    return items.filter((item) => item.misplaced === undefined);
+  }
+
   async function withLocks(items: readonly Taken[]): Promise<Taken[]> {
     if (!worker.options.lock) return [...items];
     const claims: EntityClaim[] = items.flatMap(({ held, lockKey }) =>
@@ -112,7 +131,7 @@ export function makeAdmission(deps: AdmissionDeps): Admission {
     async admit(messages) {
       const taken = await takeAll(messages);
       try {
-        return await withLocks(await withoutDuplicates(taken));
+        return await withLocks(await withoutDuplicates(await withinTenants(taken)));
       } catch (cause) {
         log.error({ cause, queue: queue.name }, "could not look up claimed messages; they go back");
         await Promise.all(taken.map((item) => giveBack(item, elsewhereMs())));

@@ -22,11 +22,14 @@ import type { SettlePolicy, Settlement } from "../state.ts";
 import { decide, fingerprint } from "../state.ts";
 import type { Failure } from "../store/settle.ts";
 import { AttemptContext, commitShared } from "./context.ts";
-import type { Taken } from "./intake.ts";
+import { tenantOf, type Taken } from "./intake.ts";
 import type { Source } from "./source.ts";
 import type { Ending } from "./transaction.ts";
 
-export interface AttemptDeps extends Pick<Source, "settler" | "writer" | "endings" | "committed" | "wake"> {
+export interface AttemptDeps extends Pick<
+  Source,
+  "settler" | "writer" | "endings" | "committed" | "wake" | "watching"
+> {
   readonly database: Database;
   readonly log: Log;
   readonly worker: WorkerDefinition;
@@ -299,6 +302,7 @@ export async function settleOutcome(
   outcome: Outcome,
   durationMs: number,
 ): Promise<void> {
+  if (deps.watching && outcome !== lostCommit) await deps.watching.failing(item.held, outcome);
   const settlement = decide(outcome, item.held.receives, deps.policy, Math.random());
   const moved = await writeSettlement(deps, item, settlement, outcome);
   announceEnd(deps, item, { outcome, durationMs }, moved);
@@ -351,8 +355,11 @@ function announceEnd(deps: AttemptDeps, item: Taken, { outcome, durationMs }: Re
   else announceLost(deps, item);
 }
 
-function announce({ queue, log }: AttemptDeps, item: Taken, outcome: Outcome, durationMs: number): void {
+function announce(deps: AttemptDeps, item: Taken, outcome: Outcome, durationMs: number): void {
+  const { queue, log, worker } = deps;
   const { correlationId, held } = item;
+  const tenant = tenantOf(worker, held);
+  deps.watching?.ended(held, outcome);
   const { messageId, receives: attempt } = held;
   const { kind, code, cause } = outcome;
   queueSignals.publish("worker.attempt", {
@@ -362,9 +369,10 @@ function announce({ queue, log }: AttemptDeps, item: Taken, outcome: Outcome, du
     messageId,
     attempt,
     correlationId,
+    tenant,
   });
   if (kind === "done" || kind === "duplicate") return;
-  const failed = { queue: queue.name, code, messageId, correlationId, outcome: kind, attempt };
+  const failed = { queue: queue.name, code, messageId, correlationId, tenant, outcome: kind, attempt };
   if (kind === "retry" || kind === "conflict") queueSignals.publish("worker.retryable_failure", failed);
   if (kind === "poison") queueSignals.publish("worker.poison_message", failed);
   log.warn(cause ? { ...failed, stack: cause.stack } : failed, outcome.message || code);

@@ -6,7 +6,8 @@ import { handlerErrors, type HandlerTx, type Write } from "../../engine/handler/
 import { handedOver } from "../../engine/handler/control.ts";
 import type { QueueRecord } from "../contract.ts";
 import { textsOf } from "../attributes.ts";
-import type { Taken } from "./intake.ts";
+import type { WorkerDefinition } from "../declaration.ts";
+import { tenantOf, type Taken } from "./intake.ts";
 import type { Endings } from "./source.ts";
 import { openTransaction, type Ending, type HandlerTransaction } from "./transaction.ts";
 import type { Writer } from "./writes.ts";
@@ -25,7 +26,7 @@ export interface Context {
   write(text: string, values?: readonly unknown[]): void;
   /** Aborts when the attempt times out, its message was lost to another owner, or the process stops. */
   readonly signal: AbortSignal;
-  /** Carries queue, message id and correlation id. */
+  /** Carries queue, message id, correlation id, and the tenant where the queue declares that. */
   readonly log: Log;
   /** 1 at the first receive. */
   readonly attempt: number;
@@ -53,6 +54,7 @@ export interface ContextDeps {
   readonly database: Database;
   readonly log: Log;
   readonly queue: QueueRecord;
+  readonly worker: WorkerDefinition;
   readonly endings: Endings;
   readonly writer: Writer;
   readonly timeoutMs: number;
@@ -129,12 +131,14 @@ export class AttemptContext implements CommittingContext {
   }
 
   get log(): Log {
-    const { log, queue } = this.deps;
+    const { log, queue, worker } = this.deps;
     const { held, correlationId } = this.item;
+    const tenant = tenantOf(worker, held);
     return log.child({
       queue: queue.name,
       messageId: held.messageId,
       ...(correlationId !== undefined && { correlationId }),
+      ...(tenant !== undefined && { tenant }),
     });
   }
 

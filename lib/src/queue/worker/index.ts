@@ -35,6 +35,7 @@ const toConsumer = ({ worker: { options }, queue }: Pair) => ({
   queueId: queue.id,
   concurrency: options.concurrency ?? concurrencyDefault,
   globalConcurrency: options.globalConcurrency ?? null,
+  tenants: options.tenants ? JSON.stringify(options.tenants) : null,
 });
 
 /** What lies in this database is worked off beside what comes from elsewhere: replayed messages, say. */

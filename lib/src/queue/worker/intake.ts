@@ -7,6 +7,7 @@ import type { HeldMessage } from "../contract.ts";
 import type { QueueDefinition, WorkerDefinition } from "../declaration.ts";
 import { Outcome, outcomeOfThrown } from "../../core/outcome.ts";
 import type { CommandKey } from "../store/command.ts";
+import { isTenant } from "../tenants.ts";
 
 export interface Taken {
   readonly held: HeldMessage;
@@ -17,12 +18,14 @@ export interface Taken {
   readonly input: { readonly value: unknown } | { readonly outcome: Outcome };
   readonly command: CommandKey | undefined;
   readonly lockKey: string | undefined;
+  /** Whose it is, where that is limited and the message is not in that tenant's group. */
+  readonly misplaced: string | undefined;
 }
 
 // Longer than any message lives (14 days, and 14 more as a dead letter), so that a replay still finds its key.
 const commandRetentionSeconds = 30 * 86_400;
 
-type Keys = Pick<Taken, "command" | "lockKey">;
+type Keys = Pick<Taken, "command" | "lockKey" | "misplaced">;
 type Parsed = { readonly value: unknown } | { readonly outcome: Outcome };
 
 const bad = (code: string, message: string): { outcome: Outcome } => ({
@@ -87,17 +90,24 @@ const commandOf = ({ name }: QueueDefinition, key: string, body: string): Comman
   retentionSeconds: commandRetentionSeconds,
 });
 
+/** Whose a message is, where its queue declares that. */
+export const tenantOf = ({ queue }: WorkerDefinition, { groupId }: HeldMessage): string | undefined =>
+  queue.options.tenant ? (groupId ?? undefined) : undefined;
+
 function keysOf(
   { queue, options }: WorkerDefinition,
   value: unknown,
-  body: string,
+  { body, groupId }: HeldMessage,
 ): Keys | { outcome: Outcome } {
   const { idempotencyKey } = options;
+  const tenant = options.tenants && queue.options.tenant!(value);
+  if (options.tenants && !isTenant(tenant)) return badKey("tenant", tenant);
   const key = idempotencyKey === "none" ? undefined : idempotencyKey(value);
   if (idempotencyKey !== "none" && !isKey(key)) return badKey("idempotencyKey", key);
   const lockKey = options.lock?.(value);
   if (options.lock && !isKey(lockKey)) return badKey("lock", lockKey);
-  return { command: key === undefined ? undefined : commandOf(queue, key, body), lockKey };
+  const misplaced = tenant === groupId ? undefined : tenant;
+  return { command: key === undefined ? undefined : commandOf(queue, key, body), lockKey, misplaced };
 }
 
 const badKey = (name: string, key: unknown) =>
@@ -109,11 +119,15 @@ const badKey = (name: string, key: unknown) =>
 const threw = (cause: unknown): { outcome: Outcome } =>
   bad("TUNTAS_MESSAGE_INVALID", `the schema or a key function threw: ${outcomeOfThrown(cause).message}`);
 
-const noKeys: Keys = { command: undefined, lockKey: undefined };
+const noKeys: Keys = { command: undefined, lockKey: undefined, misplaced: undefined };
 
-function keysOrThrew(worker: WorkerDefinition, value: unknown, body: string): Keys | { outcome: Outcome } {
+function keysOrThrew(
+  worker: WorkerDefinition,
+  value: unknown,
+  held: HeldMessage,
+): Keys | { outcome: Outcome } {
   try {
-    return keysOf(worker, value, body);
+    return keysOf(worker, value, held);
   } catch (cause) {
     return threw(cause);
   }
@@ -127,10 +141,10 @@ interface Passing {
 }
 
 function finish({ worker, held, slot }: Passing, parsed: Parsed, schemaVersion: string | null): Taken {
-  const keys = "outcome" in parsed ? noKeys : keysOrThrew(worker, parsed.value, held.body);
-  const [input, { command, lockKey }] = "outcome" in keys ? [keys, noKeys] : [parsed, keys];
+  const keys = "outcome" in parsed ? noKeys : keysOrThrew(worker, parsed.value, held);
+  const [input, { command, lockKey, misplaced }] = "outcome" in keys ? [keys, noKeys] : [parsed, keys];
   const correlationId = correlationOf(held.attributes);
-  return { held, slot, correlationId, schemaVersion, input, command, lockKey };
+  return { held, slot, correlationId, schemaVersion, input, command, lockKey, misplaced };
 }
 
 /** Makes of a held message what the worker goes on with; answers at once unless the schema is asynchronous. */

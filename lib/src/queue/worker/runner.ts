@@ -59,11 +59,15 @@ const attemptDepsOf = (deps: RunnerDeps, { worker, queue, source }: Work): Attem
   trouble: deps.context.trouble,
 });
 
+/** Whether what one process holds others may not run. */
+const sharesCaps = ({ options }: WorkerDefinition): boolean =>
+  options.globalConcurrency !== undefined || options.tenants !== undefined;
+
 export function makeRunner(deps: RunnerDeps, work: Work): Runner {
   const { context, slots, log } = deps;
   const { worker, queue, source } = work;
   const concurrency = worker.options.concurrency ?? concurrencyDefault;
-  const pace = makePace(concurrency, worker.options.globalConcurrency !== undefined);
+  const pace = makePace(concurrency, sharesCaps(worker));
   const buffer: Taken[] = [];
   const running = new Set<Attempt>();
   const activeKeys = new Set<string>();
@@ -203,8 +207,8 @@ export function makeRunner(deps: RunnerDeps, work: Work): Runner {
     if (settling-- === settlingMax) changed?.();
     if (item.command) activeKeys.delete(item.command.key);
     release(item);
-    // Whoever found the cap reached, here or elsewhere, may claim now.
-    if (worker.options.globalConcurrency !== undefined) attemptDeps.wake();
+    // Whoever found a cap reached, here or elsewhere, may claim now.
+    if (sharesCaps(worker)) attemptDeps.wake();
     if (stopping) pump();
   }
 

@@ -1,7 +1,7 @@
 import { durationText } from "tuntas";
-import type { PoisonPolicy, QueueCounts, QueueRecord } from "tuntas/queue";
+import type { PoisonPolicy, QueueCounts, QueueRecord, TenantSurvey } from "tuntas/queue";
 import type { Command } from "../../command.ts";
-import { facts, instant } from "../../render.ts";
+import { elapsed, facts, instant, table } from "../../render.ts";
 import { scopeOptions, withQueue } from "../../session.ts";
 
 const poisonText: Readonly<Record<PoisonPolicy, string>> = {
@@ -42,20 +42,39 @@ const describe = (queue: QueueRecord, counts: QueueCounts, replayForbidden: Rule
     created: instant(queue.createdAtMs),
   });
 
+const tenantsMax = 10;
+
+/** Who is noisy: the groups with most to wait for. */
+const describeTenants = (tenants: readonly TenantSurvey[]): string =>
+  table(tenants, {
+    "tenant (group)": ({ tenant }) => tenant,
+    ready: ({ ready }) => ready,
+    "in flight": ({ inFlight }) => inFlight,
+    oldest: ({ oldestAgeMs }) => elapsed(oldestAgeMs),
+    "stands still until": ({ standsUntilMs }) => (standsUntilMs === null ? null : instant(standsUntilMs)),
+    failures: ({ failures }) => failures || null,
+  });
+
 export const queueShow: Command = {
   name: "queue show",
   summary: "Shows the settings of a queue and what is in it.",
   arguments: [{ name: "QUEUE", required: true }],
   options: scopeOptions,
-  examples: [["tuntas queue show order-work", "its timeouts, its dead-letter queue, its owner"]],
+  examples: [
+    ["tuntas queue show order-work", "its timeouts, its dead-letter queue, its owner, its noisiest tenants"],
+  ],
   no: "there is no such queue",
   run: (call) =>
-    withQueue(call, async ({ queues: { catalog } }, queue) => {
+    withQueue(call, async ({ queues: { catalog, inspector } }, queue) => {
+      const tenants = await inspector.tenants(queue, tenantsMax);
       const counts = await catalog.count(queue);
       const replayForbidden = JSON.parse(queue.replayForbidden) as Rules;
       return {
-        document: { ...queue, ...counts, replayForbidden, tags: await catalog.tags(queue) },
-        text: describe(queue, counts, replayForbidden),
+        document: { ...queue, ...counts, replayForbidden, tags: await catalog.tags(queue), tenants },
+        text: [
+          describe(queue, counts, replayForbidden),
+          ...(tenants.length > 0 ? [describeTenants(tenants)] : []),
+        ].join("\n\n"),
       };
     }),
 };

@@ -1,6 +1,6 @@
 // Taking messages out of ready, for a worker (an owner) or over the wire (a receipt with a visibility timeout).
 import { inMs } from "../../../engine/agenda.ts";
-import type { Row, Sql } from "../../../pg/contract.ts";
+import type { Row, Sql, Tx } from "../../../pg/contract.ts";
 import { statement } from "../../../pg/database.ts";
 import type { HeldMessage } from "../../contract.ts";
 
@@ -101,7 +101,7 @@ const claim = statement(
 );
 
 /** What a claim met: a message that it holds now, or one that ended instead. */
-type Picked = HeldMessage & {
+export type Picked = HeldMessage & {
   readonly fate: "dead" | "expired" | null;
   readonly deadLetterId: number | null;
 };
@@ -172,7 +172,7 @@ function unpack(sent: Sent, { queueId, bundled = false }: ClaimRequest): Picked 
   };
 }
 
-function sortOut(rows: readonly Picked[]): Claimed {
+export function sortOut(rows: readonly Picked[]): Claimed {
   const count = (fate: Picked["fate"]) => rows.filter((row) => row.fate === fate).length;
   const messages = rows.filter((row) => row.fate === null);
   const deadLetterId = rows.find((row) => row.fate === "dead")?.deadLetterId ?? null;
@@ -316,20 +316,25 @@ export interface Cap {
 const freeOf = ({ inAll, inThis }: Cap, { held, own }: { held: number; own: number }): number =>
   held === own && inThis === inAll ? Infinity : inAll - held;
 
-/** Claims no more than keeps all workers of the queue together at `cap`; claimers of one capped queue take turns. */
-export async function claimCapped(
+/**
+ * Claims, as `claim` does, no more than keeps all workers of the queue together at `cap`; undefined where none may be claimed.
+ * Claimers of one capped queue take turns.
+ */
+export async function claimCapped<C extends Claimed>(
   sql: Sql,
-  request: Omit<ClaimRequest, "from">,
-  { fifo, ...cap }: Cap & { readonly fifo: boolean },
-): Promise<Claimed> {
+  {
+    queueId,
+    ownerId,
+    ...request
+  }: Pick<ClaimRequest, "queueId" | "ownerId" | "count"> & { readonly cap: Cap },
+  claim: (tx: Tx, count: number) => Promise<C>,
+): Promise<C | undefined> {
   return sql.transaction(async (tx) => {
-    const values = [request.queueId, request.ownerId];
+    const values = [queueId, ownerId];
     await tx.run(lockQueue, values);
     // Counted anew in a statement of its own: the one that waited for the lock still sees what was before.
     const [found] = await tx.run<{ held: number; own: number }>(lockQueue, values);
-    const count = Math.min(freeOf(cap, found!), request.count);
-    if (count <= 0) return sortOut([]);
-    if (fifo) return claimFifoMessages(tx, { ...request, count });
-    return claimMessages(tx, { ...request, count, from: fromTheStart });
+    const count = Math.min(freeOf(request.cap, found!), request.count);
+    return count > 0 ? claim(tx, count) : undefined;
   });
 }

@@ -1,0 +1,60 @@
+// The recipe for tenants runs as it stands: its declarations, and its commands by the built command.
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { blocksOf, openKitchen, type Kitchen } from "./kitchen.fixture.ts";
+
+let kitchen: Kitchen;
+beforeAll(async () => void (kitchen = await openKitchen("tenants")));
+afterAll(() => kitchen.close());
+
+/** Resolves once so many attempts have ended. */
+function attempts(count: number): Promise<readonly { queue: string; tenant?: string; outcome: string }[]> {
+  const seen: any[] = [];
+  return new Promise((resolve) => {
+    const listener = (attempt: unknown) => {
+      if (seen.push(attempt) < count) return;
+      unsubscribe("tuntas.worker.attempt", listener);
+      resolve(seen);
+    };
+    subscribe("tuntas.worker.attempt", listener);
+  });
+}
+
+test("N-13 N-09 docs/recipes/tenants.md: five kinds of tenants, each where it belongs", async () => {
+  await kitchen.client.query("create table rendered (document_id text primary key, customer text not null)");
+  const { start, pool, ministry, cases, sendDocument } = await kitchen.recipe("tenants");
+  const platform = { databaseUrl: kitchen.url };
+  const ended = attempts(6);
+  const shared = await start(pool, platform);
+  const sealed = await start(ministry, platform);
+  try {
+    for (const customer of ["noisy", "premium-inc", "small"])
+      await sendDocument({ documentId: customer, customer });
+    await sendDocument({ documentId: "secret", customer: "ministry" });
+    await cases.send({ caseId: "1", agency: "tax" });
+    await cases.send({ caseId: "1", agency: "tax" });
+    const seen = (await ended).map(({ queue, tenant, outcome }) => `${queue} ${tenant} ${outcome}`);
+    expect(seen.toSorted()).toEqual([
+      "cases tax done",
+      "cases tax done",
+      "documents noisy done",
+      "documents premium-inc done",
+      "documents small done",
+      "documents-ministry undefined done",
+    ]);
+    const { rows } = await kitchen.client.query("select customer from rendered order by 1");
+    expect(rows.map(({ customer }) => customer)).toEqual(["noisy", "premium-inc", "small"]);
+  } finally {
+    await sealed.stop();
+    await shared.stop();
+  }
+  await kitchen.client.query(
+    "select tuntas.send('documents', json_build_object('documentId', n, 'customer', 'noisy')::text, group_id => 'noisy') from generate_series(1, 3) n",
+  );
+  const [lines] = blocksOf(new URL("tenants.md", import.meta.url), "sh");
+  const [show, diagnose] = lines!.trim().split("\n");
+  const { out, code } = await kitchen.type(show!);
+  expect(out).toMatch(/tenant \(group\)[^]*noisy +3 +0 /);
+  expect(code).toBe(0);
+  expect((await kitchen.type(diagnose!)).code).toBe(0);
+});

@@ -3,7 +3,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { approved, openShop, planned } from "./backfill.fixture.ts";
 import type { RunVerb } from "./contract.ts";
+import { queueNameOf } from "./declaration.ts";
 import { canSay, verbs } from "./state.ts";
+import { bodyOf } from "./step.ts";
 
 let shop: Awaited<ReturnType<typeof openShop>>;
 beforeAll(async () => {
@@ -150,6 +152,41 @@ test("B-14 B-20: paused it rests at its checkpoints, resumed it goes on there", 
   await shop.backfills.say("resume", id, planned);
   expect(await shop.backfills.settled(id)).toMatchObject({ state: "completed", handled: 6000 });
   expect(await shop.fixed(tenant)).toEqual({ 1: 6000 });
+});
+
+test("B-20: a step from before a pause stops nothing when its attempts are at an end", async () => {
+  const gate = gated(1);
+  const of = shop.declare(
+    {
+      async handle(records, { tx, dryRun }) {
+        if (!dryRun) await gate.pass();
+        const [text, values] = fix(records);
+        await tx.query(text, [...values]);
+      },
+    },
+    1,
+  );
+  const tenant = await shop.stock(10);
+  await shop.begin(of);
+  const id = await shop.ready(of, tenant);
+  await shop.backfills.say("start", id, planned);
+  await gate.arrived;
+  const { schema } = shop.kit;
+  // Of the turn before, from a process that has died of it eight times.
+  const [message] = await shop.sql(
+    `with body as (insert into ${schema}.message (message_id, sent_at, sender, body) values (gen_random_uuid(), now(), 'dead', $2) returning id)
+     insert into ${schema}.ready (queue_id, id, receives, sent_at, first_received_at)
+     select q.id, b.id, 8, now(), now() from body b, ${schema}.queue q where q.name = $1 returning queue_id, id`,
+    [queueNameOf(of.name), bodyOf({ step: "slice", run: id, number: 1, turn: 0 })],
+  );
+  const there = ["ready", "in_flight"].map(
+    (table) => `select from ${schema}.${table} where queue_id = $1 and id = $2`,
+  );
+  const found = () => shop.sql(there.join(" union all "), [message.queue_id, message.id]);
+  await expect.poll(async () => (await found()).length, { interval: 50 }).toBe(0);
+  expect(await shop.backfills.run(id)).toMatchObject({ state: "running", failure: null });
+  gate.open();
+  expect(await shop.backfills.settled(id)).toMatchObject({ state: "completed", handled: 10 });
 });
 
 test("B-17: outside its window it pauses by itself, and goes on when that opens", async () => {

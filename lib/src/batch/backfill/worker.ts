@@ -171,15 +171,18 @@ export function makeWork({ database, send, afterCommit, nudge }: WorkOptions) {
       await runs.noteFailure(database, step.run, failure);
       throw cause;
     }
-    await stop(definition, step.run, failure);
+    await stop(definition, step, failure);
     throw rejected(describeFailure(cause));
   }
 
-  async function stop(definition: BackfillDefinition, id: string, failure: string): Promise<void> {
+  /** Not where a message fails that has not counted since a person said something: what was sent then goes on. */
+  async function stop(definition: BackfillDefinition, step: Step, failure: string): Promise<void> {
+    const id = step.run;
     const moved = await database.transaction(async (tx) => {
       const run = await runs.lockRun(tx, id);
+      const counts = step.step === "slice" ? await partitions.hasTurn(tx, step) : run?.turn === step.turn;
       const move = run && fallback[run.state];
-      if (!move) throw isVoid;
+      if (!move || !counts) throw isVoid;
       await moveOn(tx, run, { ...move, failure });
       return move;
     });

@@ -95,6 +95,12 @@ const hold = statement(
 export const holdPartition = async (tx: Runner, { run, number, turn }: Claim): Promise<boolean> =>
   (await tx.run(hold, [run, number, turn])).length > 0;
 
+const turnOf = statement(`select turn from tuntas.backfill_partition where run = $1 and number = $2`);
+
+/** Whether the message counts; who holds the run's row knows that it stays so. */
+export const hasTurn = async (tx: Runner, { run, number, turn }: Claim): Promise<boolean> =>
+  (await tx.run<{ turn: number }>(turnOf, [run, number]))[0]?.turn === turn;
+
 const advance = statement(
   `update tuntas.backfill_partition set read = read + $4,
      checkpoint = case when $6 then checkpoint else coalesce($5::text[], checkpoint) end,

@@ -45,6 +45,7 @@ const longest = [
   "sim/idle",
   "docs/recipes/streams",
   "apps/cli/src/serve",
+  "apps/cli/src/drill",
   "apps/cli/src/ledger",
   "apps/cli/src/approval",
   "apps/gateway/src/map-runs",

@@ -13,6 +13,7 @@ export const nounGroups: readonly NounGroup[] = [
       dev: "an application, restarted when its code changes",
       doctor: "what is wrong here, and what to do",
       check: "what of an application will hurt later",
+      drill: "trouble on purpose: expected beside seen",
       budget: "connections that services may open, against the server's",
       migration: "an application's own tables, as a step of a deployment",
     },

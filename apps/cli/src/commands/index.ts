@@ -26,6 +26,7 @@ import { dlqReject } from "./dlq/reject.ts";
 import { dlqReplay } from "./dlq/replay.ts";
 import { dlqShow } from "./dlq/show.ts";
 import { doctor } from "./doctor.ts";
+import { drill } from "./drill.ts";
 import { effectAsk } from "./effect/ask.ts";
 import { effectList } from "./effect/list.ts";
 import { effectSettle } from "./effect/settle.ts";
@@ -112,6 +113,7 @@ export const commands: readonly Command[] = [
   doctor,
   check,
   budgetCheck,
+  drill,
   migrationRun,
   queueList,
   queueShow,

@@ -17,12 +17,17 @@ beforeAll(async () => void (kitchen = await openKitchen("services")));
 afterAll(() => kitchen.close());
 
 test("U-01 U-09 docs/recipes/services.md", async () => {
-  const [declared] = blocksOf(page, "ts");
+  const [declared, worker] = blocksOf(page, "ts");
   const [server] = blocksOf(page, "js");
-  const { outputText } = ts.transpileModule(declared!, {
-    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
-  });
+  const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext };
+  const { outputText } = ts.transpileModule(declared!, { compilerOptions });
   writeFileSync(join(kitchen.folder, "services.mjs"), outputText);
+  writeFileSync(
+    join(kitchen.folder, "payments.mjs"),
+    `${ts.transpileModule(worker!, { compilerOptions }).outputText}
+import { capOf, ruleOf } from "tuntas/service";
+console.log(capOf(ruleOf(paymentsWorker.options.scaling)));`,
+  );
   writeFileSync(join(kitchen.folder, "hello.mjs"), server!);
   const env = { ...process.env, DATABASE_URL: kitchen.url, TUNTAS_DATA_DIR: kitchen.folder };
   const at = { cwd: kitchen.folder, env };
@@ -33,6 +38,9 @@ test("U-01 U-09 docs/recipes/services.md", async () => {
     background.push(child);
     await once(child.stdout!, "data");
   }
+
+  const capped = await promisify(execFile)(process.execPath, ["payments.mjs"], at);
+  expect(capped.stdout).toBe("12\n");
 
   try {
     const printed: string[] = [];

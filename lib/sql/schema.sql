@@ -1213,6 +1213,8 @@ create table tuntas.service (
   active boolean default true not null,
   deployment_id bigint,
   scaled_at timestamp with time zone,
+  decision text,
+  decided_at timestamp with time zone,
   constraint service_pkey PRIMARY KEY (name),
   constraint service_desired_check CHECK ((desired >= 0))
 );

@@ -7,6 +7,8 @@ import { ContainerImage } from "aws-cdk-lib/aws-ecs";
 import { CfnQueue } from "aws-cdk-lib/aws-sqs";
 import { service } from "tuntas";
 import { beforeAll, expect, test } from "vitest";
+import { orderWork } from "../../../examples/orders/src/orders.ts";
+import { ordersWorker } from "../../../examples/orders/src/services.ts";
 import { caseActivation } from "../../../examples/case-activation/src/cases.ts";
 import { actionsOf, may, onAnything, rolesOf } from "./rights.fixture.ts";
 import {
@@ -190,10 +192,53 @@ test("D-12 D-13 D-14 C-07 C-11: at least two of the API, rolled back by itself, 
     [2, 6],
     [1, 8],
   ]);
+  const [steps] = ofType(orders, "AWS::ApplicationAutoScaling::ScalingPolicy").filter(
+    ({ Properties: { PolicyType } }) => PolicyType === "StepScaling",
+  ) as [Resource];
+  expect(steps.Properties.StepScalingPolicyConfiguration).toMatchObject({
+    AdjustmentType: "PercentChangeInCapacity",
+    MinAdjustmentMagnitude: 1,
+    StepAdjustments: [
+      { MetricIntervalLowerBound: 0, MetricIntervalUpperBound: 120, ScalingAdjustment: 50 },
+      { MetricIntervalLowerBound: 120, ScalingAdjustment: 100 },
+    ],
+  });
+  const aged = ofType(orders, "AWS::CloudWatch::Alarm").filter(
+    ({ Properties: { MetricName, Threshold } }) =>
+      MetricName === "ApproximateAgeOfOldestMessage" && Threshold === 120,
+  );
+  expect(aged).toHaveLength(1);
   const inbound = ofType(orders, "AWS::EC2::SecurityGroupIngress").map(({ Properties }) => Properties);
   expect(inbound).toMatchObject([{ FromPort: 8080, ToPort: 8080 }]);
   expect(JSON.stringify(inbound[0]!.SourceSecurityGroupId)).toContain("Balancer");
   expect(JSON.stringify(inbound[0]!.GroupId)).toContain("ordersapiGroup");
+});
+
+test("X-03: what a downstream bears is the highest capacity on ECS too", () => {
+  const downstream = { name: "bank", safePerSecond: 100, perInstance: 20, slowAbove: "1s" } as const;
+  const { run: _, ...options } = ordersWorker.options;
+  const paying = service("paying", {
+    ...options,
+    port: undefined as never,
+    run: { module: "./worker.js" },
+    healthCheck: { command: ["true"], interval: "30s", timeout: "5s", retries: 3 },
+    scaling: {
+      min: 1,
+      max: 40,
+      target: { queue: orderWork, backlogPerInstance: 10, oldestAge: "1m", downstream },
+      scaleOutCooldown: "30s",
+      scaleInCooldown: "5m",
+    },
+  });
+  const template = templateOf(
+    { orderWork, paying },
+    {
+      image: ContainerImage.fromRegistry("work"),
+      services: { paying: { works: [orderWork], sends: [], starts: [] } },
+    },
+  );
+  const [target] = ofType(template, "AWS::ApplicationAutoScaling::ScalableTarget");
+  expect(target!.Properties).toMatchObject({ MinCapacity: 1, MaxCapacity: 5 });
 });
 
 test("D-17 D-18: a network of two zones whose private half reaches AWS by endpoints alone", () => {
@@ -208,7 +253,10 @@ test("D-17 D-18: a network of two zones whose private half reaches AWS by endpoi
 
 test("each dead-letter queue and machine is watched, and says who acts and what they read", () => {
   for (const template of [orders, cases]) {
-    const described = ofType(template, "AWS::CloudWatch::Alarm").map(({ Properties }) => Properties);
+    // Those of a scaling policy have no name: they wake nobody.
+    const described = ofType(template, "AWS::CloudWatch::Alarm")
+      .map(({ Properties }) => Properties)
+      .filter(({ AlarmName }) => AlarmName !== undefined);
     const names = described.map(({ AlarmName }) => AlarmName);
     for (const { Properties } of ofType(template, "AWS::SQS::Queue").filter(({ Properties: { QueueName } }) =>
       QueueName.endsWith("-dlq"),

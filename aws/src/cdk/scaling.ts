@@ -1,9 +1,12 @@
-// Target tracking, by the processor or by the backlog of a queue for each running instance.
-import { CfnScalingPolicy } from "aws-cdk-lib/aws-applicationautoscaling";
-import type { FargateService } from "aws-cdk-lib/aws-ecs";
+// Target tracking, by the processor or by the backlog of a queue for each running instance, and steps by the age of its
+// oldest message. Never more than what the downstream safely bears: that is the highest capacity.
+import { Duration } from "aws-cdk-lib";
+import { AdjustmentType, CfnScalingPolicy } from "aws-cdk-lib/aws-applicationautoscaling";
+import type { FargateService, ScalableTaskCount } from "aws-cdk-lib/aws-ecs";
 import type { Construct } from "constructs";
 import { toSeconds } from "tuntas/queue/remote";
-import type { ServiceDefinition } from "tuntas/service";
+import { capOf, ruleOf, type QueueTarget, type ServiceDefinition } from "tuntas/service";
+import { queueMetric } from "./alarms.ts";
 import type { ServiceNetwork } from "./network.ts";
 
 type Scaling = Exclude<ServiceDefinition["options"]["scaling"], { readonly fixed: number }>;
@@ -52,25 +55,45 @@ const backlogEach = (queue: string, { fargate, network }: Scaled) => [
   },
 ];
 
+const nameOf = ({ queue }: QueueTarget): string => (typeof queue === "string" ? queue : queue.name);
+
 function specificationOf({ target }: Scaling, scaled: Scaled) {
   if ("cpuPercent" in target)
     return {
       targetValue: target.cpuPercent,
       predefinedMetricSpecification: { predefinedMetricType: "ECSServiceAverageCPUUtilization" },
     };
-  const queue = typeof target.queue === "string" ? target.queue : target.queue.name;
   return {
     targetValue: target.backlogPerInstance,
-    customizedMetricSpecification: { metrics: backlogEach(queue, scaled) },
+    customizedMetricSpecification: { metrics: backlogEach(nameOf(target), scaled) },
   };
+}
+
+/** Half as many again while the oldest is older than it may be, twice as many from twice that age. In goes the other policy. */
+function scaleByAge(count: ScalableTaskCount, target: QueueTarget, cooldownSeconds: number): void {
+  const seconds = toSeconds(target.oldestAge);
+  count.scaleOnMetric("Age", {
+    metric: queueMetric(nameOf(target), "ApproximateAgeOfOldestMessage", "Maximum", Duration.minutes(1)),
+    adjustmentType: AdjustmentType.PERCENT_CHANGE_IN_CAPACITY,
+    minAdjustmentMagnitude: 1,
+    scalingSteps: [
+      { lower: seconds, upper: 2 * seconds, change: 50 },
+      { lower: 2 * seconds, change: 100 },
+    ],
+    cooldown: Duration.seconds(cooldownSeconds),
+  });
 }
 
 export function scale(scope: Construct, scaled: Scaled): void {
   const { name, options } = scaled.service;
   const { scaling } = options;
   if ("fixed" in scaling) return;
-  const { min, max, scaleInCooldown, scaleOutCooldown } = scaling;
-  const count = scaled.fargate.autoScaleTaskCount({ minCapacity: min, maxCapacity: max });
+  const { min, target, scaleInCooldown, scaleOutCooldown } = scaling;
+  const count = scaled.fargate.autoScaleTaskCount({
+    minCapacity: min,
+    maxCapacity: capOf(ruleOf(scaling)),
+  });
+  if ("queue" in target) scaleByAge(count, target, toSeconds(scaleOutCooldown));
   const { resourceId, scalableDimension, serviceNamespace } = count.scalableTargetRef;
   new CfnScalingPolicy(scope, "Scaling", {
     policyName: name,

@@ -35,6 +35,14 @@ export const ordersApi = service("orders-api", {
   scaling: { min: 2, max: 6, target: { cpuPercent: 60 }, ...cooldowns },
 });
 
+// What an order takes is written in our own database, whose connections `tuntas budget check` counts.
+const target = {
+  queue: orderWork,
+  backlogPerInstance: 500,
+  oldestAge: "2m",
+  downstream: "none",
+} as const;
+
 export const ordersWorker = service("orders-worker", {
   kind: "consumer-group",
   run: { module: "./worker.js" },
@@ -42,7 +50,7 @@ export const ordersWorker = service("orders-worker", {
   ...limits,
   healthCheck,
   rollout,
-  scaling: { min: 1, max: 8, target: { queue: orderWork, backlogPerInstance: 500 }, ...cooldowns },
+  scaling: { min: 1, max: 8, target, ...cooldowns },
 });
 
 export default app({ ordersApi, ordersWorker });

@@ -4,13 +4,20 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { reconciliation, timing, type MeasuredP99, type TimingDeclaration } from "../ledger/index.ts";
+import {
+  provider,
+  reconciliation,
+  timing,
+  type MeasuredP99,
+  type TimingDeclaration,
+} from "../ledger/index.ts";
 import { alarm, shippedAlarms, type AlarmDefinition, type AlarmOptions } from "../alarm/index.ts";
 import { metricEntries } from "../measure/catalogue.ts";
 import { queue, worker, type QueueOptions, type WorkerOptions } from "../queue/declaration.ts";
 import type { Context } from "../queue/worker/context.ts";
 import { backfill, batch } from "../batch/index.ts";
 import { schedule } from "../schedule/index.ts";
+import type { Scaling, ServiceOptions } from "../service/contract.ts";
 import { service } from "../service/declaration.ts";
 import type { HandlesEach } from "../stream/contract.ts";
 import { consumer, stream } from "../stream/declaration.ts";
@@ -684,6 +691,8 @@ test("every rule has a smell here, or a test of its own", () => {
     "service-without-breaker",
     "service-without-alarms",
     "service-alarm-unknown",
+    "worker-scaled-by-cpu",
+    "downstream-oversubscribed",
     "moving-window",
     "slow-ordered-handler",
     "unstaged-output",
@@ -877,7 +886,7 @@ test("W-34 D-15 an instance that is killed while its work may go on; an alarm th
     scaling: {
       min: 1,
       max: 4,
-      target: { queue: of, backlogPerInstance: 100 },
+      target: { queue: of, backlogPerInstance: 100, oldestAge: "2m", downstream: "none" },
       scaleOutCooldown: "30s",
       scaleInCooldown: "5m",
     },
@@ -890,4 +899,38 @@ test("W-34 D-15 an instance that is killed while its work may go on; an alarm th
   expect(unknown!.message).toBe("orders-worker: nobody declares order-eror-rate");
   expect(short).toMatchObject({ rule: "drain-too-short", severity: "advice" });
   expect(short!.message).toMatch(/stopTimeout is 30 s, and an attempt of order-work may take 40 s/);
+});
+
+test("X-05 X-15 a worker that follows its CPU; two that have reserved more of a provider than it takes", () => {
+  const of = queue("order-work", { message, deadLetter });
+  const serve = (name: string, kind: ServiceOptions["kind"], target: object) =>
+    service(name, {
+      kind,
+      run: { module: "./worker.js" },
+      cpu: { request: 256, limit: 512 },
+      memory: { request: 128, limit: 256 },
+      stopTimeout: "30s",
+      healthCheck: { presence: true, interval: "5s", timeout: "2s", retries: 3 },
+      rollout: { minimumHealthyPercent: 50, maximumPercent: 200, circuitBreaker: { rollback: true } },
+      scaling: { min: 1, max: 4, target, scaleOutCooldown: "30s", scaleInCooldown: "5m" } as Scaling,
+    });
+  const reserving = (name: string, safePerSecond: number) => {
+    const downstream = { name: "bank", safePerSecond, perInstance: 5, slowAbove: "1s" };
+    return serve(name, "consumer-group", { queue: of, backlogPerInstance: 9, oldestAge: "2m", downstream });
+  };
+  const exports = {
+    bank: provider({ name: "bank", timeout: "5s", reconcile: {}, callsPerSecond: 100 }),
+    api: serve("api", "rest", { cpuPercent: 60 }),
+    worker: serve("worker", "consumer-group", { cpuPercent: 60 }),
+    one: reserving("one", 60),
+    two: reserving("two", 50),
+  };
+  const rules = ["worker-scaled-by-cpu", "downstream-oversubscribed"];
+  const own = (of: object) =>
+    check(gather([{ file: "/nowhere.mjs", exports: { ...of } }])).filter(({ rule }) => rules.includes(rule));
+  expect(own(exports).map(({ message }) => message)).toEqual([
+    "bank: 110 calls a second are reserved (one 60, two 50), and its provider takes 100",
+    "worker: a consumer-group that follows 60 % of the CPU limit",
+  ]);
+  expect(own({ ...exports, worker: undefined, two: reserving("two", 40) })).toEqual([]);
 });

@@ -2,7 +2,13 @@
 import type { AlarmDefinition } from "../alarm/index.ts";
 import type { JsonObject } from "../asl/index.ts";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
-import type { MeasuredP99, Reconciliation, TimedValue, TimingDeclaration } from "../ledger/index.ts";
+import type {
+  MeasuredP99,
+  Provider,
+  Reconciliation,
+  TimedValue,
+  TimingDeclaration,
+} from "../ledger/index.ts";
 import type { BackfillDefinition } from "../batch/backfill/contract.ts";
 import type { BatchDefinition } from "../batch/contract.ts";
 import type { CommandDefinition } from "../operation/command/contract.ts";
@@ -64,6 +70,7 @@ export interface Declared {
   readonly workflows: readonly WorkflowDefinition[];
   readonly reconciliations: readonly Reconciliation[];
   readonly alarms: readonly AlarmDefinition[];
+  readonly providers: readonly Provider[];
   readonly sources: readonly SourceFile[];
   /** What handlers were seen to take, by queue or "workflow/task", where somebody has looked. */
   readonly measured?: ReadonlyMap<string, MeasuredP99>;

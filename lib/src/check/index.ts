@@ -7,7 +7,7 @@ import type { BatchDefinition } from "../batch/contract.ts";
 import type { CommandDefinition } from "../operation/command/contract.ts";
 import type { Migrations } from "../pg/migrate/application/contract.ts";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
-import type { Reconciliation, TimingDefinition } from "../ledger/index.ts";
+import type { Provider, Reconciliation, TimingDefinition } from "../ledger/index.ts";
 import type { ScheduleDefinition } from "../schedule/contract.ts";
 import type { ServiceDefinition } from "../service/contract.ts";
 import type { ConsumerDefinition, StreamDefinition } from "../stream/contract.ts";
@@ -47,6 +47,7 @@ type Exported =
   | BackfillDefinition
   | CommandDefinition
   | ServiceDefinition
+  | Provider
   | {
       readonly kind: "app";
       readonly parts: Readonly<Record<string, Exported>>;
@@ -106,6 +107,7 @@ export function gather(
     workflows: parts.filter(isOfKind("workflow")),
     reconciliations: parts.filter(isOfKind("reconciliation")),
     alarms: parts.filter(isOfKind("alarm")),
+    providers: parts.filter(isOfKind("provider")),
     sources: sourcesOf(
       parts,
       modules.map(({ file }) => file),

@@ -230,6 +230,19 @@ export const rules = {
     why: "At the peak there are too few of it, and at night too many, until a person comes.",
     fix: "Register a scalable target for ecs:service:DesiredCount with a target-tracking policy, and give its file too; `service()` has `scaling`.",
   },
+  "worker-scaled-by-cpu": {
+    severity: "warning",
+    smell: "A service that works on messages is scaled by its CPU alone.",
+    why: "A worker that waits for a slow downstream takes no CPU: while the backlog grows, the rule takes instances away.",
+    fix: "Scale it by its queue: `target: { queue, backlogPerInstance, oldestAge, downstream }`.",
+  },
+  "downstream-oversubscribed": {
+    severity: "error",
+    smell:
+      "Services have reserved more calls a second of a downstream than its provider is declared to take.",
+    why: "Each of them is within its own bounds, and together they throttle or overload it.",
+    fix: "Lower safePerSecond of some of them until the sum is at most the provider's callsPerSecond.",
+  },
   "service-without-health-check": {
     severity: "warning",
     smell: "Nobody asks an instance of a service whether it is ready.",

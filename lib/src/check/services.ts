@@ -124,11 +124,38 @@ function alarmsOf({ services, alarms }: Declared): Sighting[] {
   });
 }
 
+/** Low CPU with a high backlog is a blocked downstream, and no reason for fewer. */
+const byCpu = ({ services }: Declared): Sighting[] =>
+  services.flatMap(({ name, place, options: { kind, scaling } }): Sighting[] => {
+    if (kind !== "consumer-group" || "fixed" in scaling || !("cpuPercent" in scaling.target)) return [];
+    const message = `${name}: a consumer-group that follows ${scaling.target.cpuPercent} % of the CPU limit`;
+    return [{ rule: "worker-scaled-by-cpu", name, place, message }];
+  });
+
+/** What services have reserved of a provider, together, against what all processes may call it. */
+function oversubscribed({ services, providers }: Declared): Sighting[] {
+  const reserved = services.flatMap(({ name, options: { scaling } }) => {
+    if ("fixed" in scaling || !("queue" in scaling.target) || scaling.target.downstream === "none") return [];
+    const { name: of, safePerSecond } = scaling.target.downstream;
+    return [{ service: name, of, safePerSecond }];
+  });
+  return providers.flatMap(({ options: { name, callsPerSecond = Infinity } }): Sighting[] => {
+    const own = reserved.filter(({ of }) => of === name);
+    const sum = own.reduce((total, { safePerSecond }) => total + safePerSecond, 0);
+    if (sum <= callsPerSecond) return [];
+    const parts = own.map(({ service, safePerSecond }) => `${service} ${safePerSecond}`).join(", ");
+    const message = `${name}: ${sum} calls a second are reserved (${parts}), and its provider takes ${callsPerSecond}`;
+    return [{ rule: "downstream-oversubscribed", name, place: undefined, message }];
+  });
+}
+
 export function checkServices(declared: Declared): Sighting[] {
   const all = declared.ecs.flatMap(parse);
   return [
     ...all.flatMap((each) => [...ofTask(each), ...ofService(each, all)]),
     ...stopTooShort(declared),
     ...alarmsOf(declared),
+    ...byCpu(declared),
+    ...oversubscribed(declared),
   ];
 }

@@ -18,6 +18,7 @@ export type {
   Finding,
   ProviderOptions,
 } from "./effect/contract.ts";
+export { readOpenMs } from "./effect/guard-store.ts";
 export { provider } from "./effect/provider.ts";
 export type { Provider } from "./effect/provider.ts";
 export { assertRedrivable, reconcileEffects } from "./effect/reconcile.ts";

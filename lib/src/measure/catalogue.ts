@@ -1,5 +1,6 @@
 // Every metric there is.
 import type { MetricEntry, Metrics } from "../engine/signals.ts";
+import { downstreamMetrics } from "../engine/outside/signals.ts";
 import { processMetrics } from "../engine/process/signals.ts";
 import { alarmMetrics } from "../alarm/signals.ts";
 import { backfillMetrics } from "../batch/backfill/signals.ts";
@@ -32,6 +33,7 @@ export const metricLists: readonly Metrics[] = [
   commandMetrics,
   alarmMetrics,
   processMetrics,
+  downstreamMetrics,
   ownMetrics,
   requestMetrics,
 ];

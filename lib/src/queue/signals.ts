@@ -154,6 +154,13 @@ export const queueMetrics = metrics({
     labels: ["queue"],
     from: [{ signal: "worker.attempt" }],
   },
+  tuntas_worker_attempt_milliseconds_total: {
+    kind: "counter",
+    meaning: "What handlers took together.",
+    labels: ["queue"],
+    from: [{ signal: "worker.attempt", amount: "durationMs" }],
+    kept: true,
+  },
   tuntas_worker_retryable_failures_total: {
     kind: "counter",
     meaning: "Attempts that failed and will be tried again, by code (`worker.retryable_failure`).",

@@ -9,10 +9,8 @@ import * as store from "./store.ts";
 export interface TimeSeries {
   /** The series of that name with these labels. Errors: TUNTAS_SERIES_QUERY. */
   read(query: SeriesQuery): Promise<Series[]>;
-  /** All series of these names at once. Errors: TUNTAS_SERIES_QUERY. */
-  readAll(
-    query: Omit<SeriesQuery, "name" | "labels"> & { readonly names: readonly string[] },
-  ): Promise<Series[]>;
+  /** All series of these names with these labels at once. Errors: TUNTAS_SERIES_QUERY. */
+  readAll(query: Omit<SeriesQuery, "name"> & { readonly names: readonly string[] }): Promise<Series[]>;
   /** Deployments, changes of configuration and gaps in that time, oldest first. */
   marks(range: { readonly fromMs: number; readonly toMs: number }): Promise<Mark[]>;
   /** Adds the samples to the buckets of this moment. */
@@ -87,7 +85,7 @@ export function makeTimeSeries(database: Sql): TimeSeries {
 
   return {
     read: ({ name, labels = {}, ...span }) => readThem({ names: [name], labels, limit: 200 }, span),
-    readAll: ({ names, ...span }) => readThem({ names, labels: {}, limit: seriesMax }, span),
+    readAll: ({ names, labels = {}, ...span }) => readThem({ names, labels, limit: seriesMax }, span),
     marks: ({ fromMs, toMs }) => store.readMarks(database, fromMs, toMs),
     add: async (samples) => void (samples.length > 0 && (await store.addSamples(database, samples))),
     mark: async (mark) => void (await store.insertMark(database, mark)),

@@ -152,13 +152,15 @@ export function makeServices({ database, waker, announce, alarms }: ServicesOpti
   async function describe(name: string): Promise<ServiceReport> {
     const [summary] = await store.listServices(database, name);
     if (!summary) throw missing(name);
-    const [revisions, deployments, instances] = await Promise.all([
+    const [revisions, deployments, instances, decision] = await Promise.all([
       store.listRevisions(database, name, summary.revision),
       store.listDeployments(database, name),
       store.listInstances(database, name),
+      store.findDecision(database, name),
     ]);
     const { definition } = revisions.find(({ revision }) => revision === summary.revision)!;
-    return { ...summary, definition, revisions, deployments, instances };
+    const last = definition.scaling.target === null ? null : decision;
+    return { ...summary, definition, decision: last, revisions, deployments, instances };
   }
 
   const services: Services = {

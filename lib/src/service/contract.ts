@@ -2,6 +2,9 @@
 // limits and the roll-out have the meaning, and where ECS has one the name, of an ECS task definition and service.
 import { catalogue } from "../core/error.ts";
 import type { Duration } from "../core/duration.ts";
+import type { NotedDecision, Scaling, ScalingRule } from "./scaling/contract.ts";
+
+export * from "./scaling/contract.ts";
 
 export const serviceKinds = [
   "rest",
@@ -68,22 +71,6 @@ export interface Rollout {
   /** How long an instance still serves after the front sends it nothing new; 1s by default for one with a port. */
   readonly deregistrationDelay?: Duration;
 }
-
-/** Target tracking, as Application Auto Scaling has it. */
-export type Scaling =
-  | {
-      readonly min: number;
-      readonly max: number;
-      readonly target:
-        /** Messages that wait in a queue, for each instance. */
-        | { readonly queue: string | { readonly name: string }; readonly backlogPerInstance: number }
-        /** Percent of the CPU limit, on average. */
-        | { readonly cpuPercent: number };
-      readonly scaleOutCooldown: Duration;
-      readonly scaleInCooldown: Duration;
-    }
-  /** It is not scaled, and why not. */
-  | { readonly fixed: number; readonly because: string };
 
 export interface ServiceOptions {
   readonly kind: ServiceKind;
@@ -152,15 +139,6 @@ export interface AlarmTimes {
   readonly rollback: boolean;
   /** Null where it follows from the alarms. */
   readonly bakeMs: number | null;
-}
-
-export interface ScalingRule {
-  readonly min: number;
-  readonly max: number;
-  readonly target:
-    { readonly queue: string; readonly backlogPerInstance: number } | { readonly cpuPercent: number } | null;
-  readonly scaleOutCooldownMs: number;
-  readonly scaleInCooldownMs: number;
 }
 
 export type InstanceState = "starting" | "running" | "stopping" | "stopped";
@@ -247,6 +225,8 @@ export interface ServiceSummary {
 
 export interface ServiceReport extends ServiceSummary {
   readonly definition: Revision;
+  /** What its scaling rule came to last; null before it was asked, and where it is fixed. */
+  readonly decision: NotedDecision | null;
   /** The newest first, as deployments are. */
   readonly revisions: readonly NumberedRevision[];
   readonly deployments: readonly Deployment[];

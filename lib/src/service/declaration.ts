@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { toMs } from "../core/duration.ts";
 import { placeOfCaller } from "../core/place.ts";
 import { unknownOptions, type NamesOf } from "../core/options.ts";
-import { got, wrongName, wrongTime as wrongSpan, type Finding } from "../engine/findings.ts";
+import { got, wrongName, type Finding } from "../engine/findings.ts";
 import { isStorable } from "../core/text.ts";
 import type {
   AlarmTimes,
@@ -14,25 +14,16 @@ import type {
   HealthCheck,
   Revision,
   Rollout,
-  Scaling,
-  ScalingRule,
   ServiceDefinition,
   ServiceOptions,
 } from "./contract.ts";
 import { serviceErrors, serviceKinds } from "./contract.ts";
+import { isWhole, wrongTime, type Given } from "./finding.ts";
+import { ruleOf, scalingNames, wrongCap, wrongScaling } from "./scaling/declaration.ts";
 import { roomOf } from "./state.ts";
 
 const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_-]{0,254}$/;
 export const stopTimeoutMaxMs = 120_000;
-
-/** What a declaration looks like before anybody has checked it. */
-type Given<T> = { readonly [K in keyof T]?: unknown } | null | undefined;
-
-const isWhole = (value: unknown, min: number, max: number): value is number =>
-  Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
-
-const wrongTime = (field: string, value: unknown, bounds: readonly [number, number]): Finding =>
-  wrongSpan(field, value, bounds, "30s");
 
 function wrongBounds(field: string, unit: string, value: Given<Bounds>): Finding {
   const { request, limit } = value ?? {};
@@ -91,32 +82,6 @@ function* wrongRollout(value: Given<Rollout>): Generator<Finding> {
     if (value?.[field] !== undefined) yield wrongTime(`rollout.${field}`, value[field], [0, 3_600_000]);
 }
 
-function* wrongScaling(value: Scaling | undefined): Generator<Finding> {
-  if (value && "fixed" in value) {
-    yield !isWhole(value.fixed, 1, 1000) && `scaling.fixed: expected 1 to 1000, ${got(value.fixed)}`;
-    return yield !value.because?.trim() && "scaling.because: expected why it is not scaled";
-  }
-  if (!value || typeof value !== "object")
-    return yield `scaling: expected { min, max, target, scaleOutCooldown, scaleInCooldown } or { fixed, because }, ${got(value)}`;
-  const { min, max, target } = value;
-  yield (
-    (!isWhole(min, 0, 1000) || !isWhole(max, 1, 1000) || min > max) &&
-    `scaling: expected 0 <= min <= max <= 1000, got ${got(min)} and ${got(max)}`
-  );
-  const figure = target && ("cpuPercent" in target ? target.cpuPercent : target.backlogPerInstance);
-  const fits =
-    typeof figure === "number" && figure > 0 && (!("queue" in target) || queueOf(target.queue) !== "");
-  yield (
-    !fits &&
-    `scaling.target: expected { queue, backlogPerInstance } or { cpuPercent } above 0, ${got(target)}`
-  );
-  for (const field of ["scaleOutCooldown", "scaleInCooldown"] as const)
-    yield wrongTime(`scaling.${field}`, value[field], [0, 3_600_000]);
-}
-
-const queueOf = (queue: string | { readonly name: string }): string =>
-  typeof queue === "string" ? queue : queue.name;
-
 /** What the alarm is called; undefined where it is none. */
 function alarmOf(alarm: DeploymentAlarms["names"][number]): string | undefined {
   const name: unknown = typeof alarm === "string" ? alarm : alarm?.name;
@@ -168,15 +133,7 @@ const optionNames: NamesOf<ServiceOptions> = {
     healthCheckGracePeriod: true,
     deregistrationDelay: true,
   },
-  scaling: {
-    min: true,
-    max: true,
-    target: { queue: true, backlogPerInstance: true, cpuPercent: true },
-    scaleOutCooldown: true,
-    scaleInCooldown: true,
-    fixed: true,
-    because: true,
-  },
+  scaling: scalingNames,
 };
 
 function* findings(name: string, options: ServiceOptions): Generator<Finding> {
@@ -208,28 +165,13 @@ function* findings(name: string, options: ServiceOptions): Generator<Finding> {
 /** Declares a service. Errors: TUNTAS_SERVICE_OPTIONS, which names everything that is missing. */
 export function service(name: string, options: ServiceOptions): ServiceDefinition {
   const found = [...findings(name, options ?? {})].filter(Boolean);
-  if (found.length === 0) found.push(...[wrongRoom(options)].filter(Boolean));
+  if (found.length === 0) found.push(...[wrongRoom(options), wrongCap(options.scaling)].filter(Boolean));
   if (found.length > 0)
     throw serviceErrors.error(
       "TUNTAS_SERVICE_OPTIONS",
       `service ${JSON.stringify(name)}: ${found.join("; ")}`,
     );
   return { kind: "service", name, options, place: placeOfCaller() };
-}
-
-function ruleOf(scaling: Scaling): ScalingRule {
-  if ("fixed" in scaling) {
-    const { fixed } = scaling;
-    return { min: fixed, max: fixed, target: null, scaleOutCooldownMs: 0, scaleInCooldownMs: 0 };
-  }
-  const { min, max, target, scaleOutCooldown, scaleInCooldown } = scaling;
-  return {
-    min,
-    max,
-    target: "queue" in target ? { ...target, queue: queueOf(target.queue) } : target,
-    scaleOutCooldownMs: toMs(scaleOutCooldown),
-    scaleInCooldownMs: toMs(scaleInCooldown),
-  };
 }
 
 /** The definition as it is stored: times in ms, and the folder in which it runs. */

@@ -4,9 +4,11 @@ import type { Log } from "../engine/log.ts";
 import type { Waker } from "../engine/wake.ts";
 import type { Sql } from "../pg/contract.ts";
 import type { Queues } from "../queue/client/index.ts";
+import type { TimeSeries } from "../series/client.ts";
 import type { Services } from "./client.ts";
 import type { AlarmsWatched } from "./contract.ts";
 import { outputsDefault } from "./output.ts";
+import { makeFigures } from "./scaling/figures.ts";
 import { startController, type Controller } from "./worker/index.ts";
 
 export * from "./contract.ts";
@@ -16,8 +18,10 @@ export { revisionOf, service } from "./declaration.ts";
 export { openFront, type Front, type FrontOptions } from "./front/index.ts";
 export { outputsDefault, type Output } from "./output.ts";
 export { serviceSignals } from "./signals.ts";
-export { averageCpu } from "./state.ts";
-export { ruleText, stopText } from "./words.ts";
+export { capOf } from "./scaling/state.ts";
+export { ruleOf } from "./scaling/declaration.ts";
+export { decisionText, figureTexts, reasonText, ruleText } from "./scaling/words.ts";
+export { stopText } from "./words.ts";
 export type { LogFilter } from "./store/events.ts";
 export type { Controller } from "./worker/index.ts";
 
@@ -26,6 +30,7 @@ export interface ServicesPlatform {
   readonly database: Sql;
   readonly waker: Waker;
   readonly queues: Queues;
+  readonly series: Pick<TimeSeries, "readAll">;
   readonly services: Services;
   readonly alarms: AlarmsWatched;
   readonly log: Pick<Log, "info" | "warn">;
@@ -43,7 +48,7 @@ export interface ControlOptions {
 
 /** Runs the services of this machine, or stands by while another process does. */
 export function runServices(platform: ServicesPlatform, options: ControlOptions = {}): Controller {
-  const { database, waker, queues, log, processId, onLost, services, alarms } = platform;
+  const { database, waker, queues, series, log, processId, onLost, services, alarms } = platform;
   return startController({
     database,
     waker,
@@ -52,10 +57,7 @@ export function runServices(platform: ServicesPlatform, options: ControlOptions 
     onLost,
     announce: services.announce,
     alarms,
-    async backlogOf(queue) {
-      const depths = await queues.observer.depths();
-      return depths.find(({ name }) => name === queue)?.ready ?? 0;
-    },
+    figuresOf: makeFigures({ database, queues, series }),
     host: options.host ?? hostname(),
     outputs: options.outputs ?? outputsDefault(),
     ...(options.scaleEveryMs !== undefined && { scaleEveryMs: options.scaleEveryMs }),

@@ -252,7 +252,7 @@ test("X-01: a service follows the backlog of its queue, within its bounds", asyn
   const { queues, services } = stage.kit.platform;
   await using _ = await start(app({ work }), { platform: stage.kit.platform, workers: false });
   for (let n = 0; n < 25; n++) await work.send({});
-  const target = { queue: work, backlogPerInstance: 10 } as const;
+  const target = { queue: work, backlogPerInstance: 10, oldestAge: "1h", downstream: "none" } as const;
   const scaling = { min: 1, max: 5, target, scaleOutCooldown: "0s", scaleInCooldown: "0s" } as const;
   await services.deploy(web(name, { scaling }), { ...ada, host });
   await expect.poll(async () => (await services.describe(name)).healthy).toBe(3);
@@ -263,10 +263,14 @@ test("X-01: a service follows the backlog of its queue, within its bounds", asyn
     )
     .toBe(1);
   const scaled = (await logOf(name)).filter(({ event }) => event === "scaled").map(({ detail }) => detail);
-  expect(scaled).toEqual([
-    { from: 1, to: 3, by: "the rule", figure: 25 },
-    { from: 3, to: 1, by: "the rule", figure: 0 },
+  expect(scaled).toMatchObject([
+    { from: 1, to: 3, by: "the rule", reason: "backlog", backlog: 25, backlogPerInstance: 25 },
+    { from: 3, to: 2, by: "the rule", reason: "quiet", backlog: 0 },
+    { from: 2, to: 1, by: "the rule", reason: "quiet", backlog: 0 },
   ]);
+  await expect
+    .poll(async () => (await services.describe(name)).decision)
+    .toMatchObject({ action: "hold", reason: "steady", from: 1, to: 1, figures: { backlog: 0 } });
   await expect(services.scale(name, 6, ada)).rejects.toMatchObject({ code: "TUNTAS_SERVICE_COUNT" });
 });
 

@@ -4,6 +4,22 @@ const of = { service: "the service" };
 const deployment = { ...of, deploymentId: "the deployment", revision: "the revision" };
 const instance = { ...of, deploymentId: "the deployment", instanceId: "the instance" };
 
+/** What a scaling rule was asked with; see `QueueFigures`, whose names these are. */
+const seen = {
+  cap: "the most that there may be",
+  running: "healthy instances",
+  backlog: "messages that wait",
+  backlogPerInstance: "for each instance that runs",
+  oldestAgeSeconds: "age of the message at the front",
+  producedPerMinute: "messages that came",
+  processedPerMinute: "messages that were ended",
+  processingMs: "how long an attempt took",
+  downstreamMs: "how long a call of the downstream took",
+  deadLetterGrowth: "messages that came to wait for a person, in five minutes",
+  retryShare: "attempts that will be made again",
+  cpuPercent: "instead of these, for a rule by CPU: percent of the limit",
+};
+
 /** What happens to services: each is an event of the service's log too, of the same name. */
 export const serviceSignals = signals({
   "service.deploying": {
@@ -66,8 +82,13 @@ export const serviceSignals = signals({
       from: "how many before",
       to: "how many",
       by: "the rule, or who",
-      figure: "what the rule saw: messages that wait, or percent of the CPU limit",
+      reason: "why, where it was the rule",
+      ...seen,
     },
+  },
+  "service.held": {
+    meaning: "The scaling rule asks for more instances, and something forbids to add them.",
+    fields: { ...of, reason: "what is against it", ...seen },
   },
 });
 

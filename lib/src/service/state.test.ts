@@ -1,7 +1,7 @@
 // The controller's decisions, in worlds of random luck: what must hold at every step of every roll-out.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Health, ScalingRule } from "./contract.ts";
+import type { Health } from "./contract.ts";
 import {
   breakerThreshold,
   decide,
@@ -9,10 +9,8 @@ import {
   nextHealth,
   restartDelayMs,
   roomOf,
-  scaledCount,
   stopStep,
   type LiveInstance,
-  type Measured,
   type ServiceView,
 } from "./state.ts";
 
@@ -217,33 +215,15 @@ test("W-32: SIGTERM comes after the deregistration delay, SIGKILL after the stop
   expect(stopStep({ ...at, terminatedAtMs: 100, killedAtMs: 1100 }, 9999, times)).toBe("wait");
 });
 
-const rule: ScalingRule = {
-  min: 1,
-  max: 10,
-  target: { queue: "work", backlogPerInstance: 100 },
-  scaleOutCooldownMs: 1000,
-  scaleInCooldownMs: 5000,
-};
-const measured: Measured = {
-  nowMs: 100_000,
-  desired: 2,
-  running: 2,
-  figure: 0,
-  scaledAtMs: null,
-  deploying: false,
-};
-
-test("X-01: out at once to what the backlog needs, in only below nine tenths, after the cool-down, and never while deploying", () => {
-  const wanted = (change: Partial<Measured>) => scaledCount(rule, { ...measured, ...change });
-  expect(wanted({ figure: 750 })).toBe(8);
-  expect(wanted({ figure: 5000 })).toBe(10);
-  expect(wanted({ figure: 750, scaledAtMs: 99_500 })).toBe(2);
-  expect(wanted({ figure: 95 })).toBe(2);
-  expect(wanted({ figure: 89 })).toBe(1);
-  expect(wanted({ figure: 89, scaledAtMs: 96_000 })).toBe(2);
-  expect(wanted({ figure: 89, deploying: true })).toBe(2);
-  const cpu = { ...rule, target: { cpuPercent: 50 } };
-  expect(scaledCount(cpu, { ...measured, figure: 80 })).toBe(4);
-  expect(scaledCount(cpu, { ...measured, figure: 46 })).toBe(2);
-  expect(scaledCount(cpu, { ...measured, figure: 20 })).toBe(1);
+test("X-14: whoever holds a message is not given up for scaling in, and makes way for a new revision as ever", () => {
+  const working = (id: number) => ({ ...instance(id, 2), working: true });
+  const instances = [working(1), instance(2, 2), working(3)];
+  const completed = { ...view({}).deployment, state: "completed" as const };
+  const at = (desired: number) => decide(view({ desired, instances, deployment: completed }));
+  expect(at(2)).toEqual([{ do: "stop", ids: ["2"], reason: "scale_in" }]);
+  expect(at(1)).toEqual([{ do: "stop", ids: ["2"], reason: "scale_in" }]);
+  const sick = [{ ...working(1), health: "unhealthy" as const }];
+  expect(decide(view({ desired: 0, instances: sick, deployment: completed }))).toEqual([
+    { do: "stop", ids: ["1"], reason: "unhealthy" },
+  ]);
 });

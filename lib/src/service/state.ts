@@ -1,14 +1,7 @@
 // What a service's controller decides, purely: which instances start and stop next, when a deployment is over or has
-// failed, what a health check came to, how many there are to be. The formulas are those of ECS' rolling update and its
-// circuit breaker, and of Application Auto Scaling's target tracking.
-import type {
-  CheckTimes,
-  DeploymentState,
-  Health,
-  RolloutTimes,
-  ScalingRule,
-  StopReason,
-} from "./contract.ts";
+// failed, what a health check came to. The formulas are those of ECS' rolling update and its circuit breaker; how many there
+// are to be is decided in scaling/state.ts.
+import type { CheckTimes, DeploymentState, Health, RolloutTimes, StopReason } from "./contract.ts";
 
 /** An instance that has not stopped. */
 export interface LiveInstance {
@@ -16,6 +9,8 @@ export interface LiveInstance {
   readonly revision: number;
   readonly state: "starting" | "running" | "stopping" | "stopped";
   readonly health: Health;
+  /** It holds a message: it is not stopped for scaling in. */
+  readonly working?: boolean;
 }
 
 export interface ServiceView {
@@ -158,7 +153,10 @@ export function decide(view: ServiceView): Action[] {
     leaving: instances.length - live.length,
   };
   if (unhealthy.length === 0 && isOver(view, groups)) return end(view);
-  const surplus = groups.fresh.toSorted(leastUseful).slice(0, Math.max(0, groups.fresh.length - desired));
+  const surplus = groups.fresh
+    .filter(({ working }) => !working)
+    .toSorted(leastUseful)
+    .slice(0, Math.max(0, groups.fresh.length - desired));
   const count = startable(view, groups);
   return [
     ...stopping(unhealthy, "unhealthy"),
@@ -226,33 +224,4 @@ export function averageCpu(
   return known.length === 0
     ? undefined
     : (known.reduce((total, units) => total + units, 0) / known.length / limit) * 100;
-}
-
-export interface Measured {
-  readonly nowMs: number;
-  readonly desired: number;
-  readonly running: number;
-  /** Messages that wait, or percent of the CPU limit on average. */
-  readonly figure: number;
-  readonly scaledAtMs: number | null;
-  readonly deploying: boolean;
-}
-
-/** Scaling in waits until the figure is a tenth under its target, so that one at the target does not swing. */
-const scaleInShare = 0.9;
-
-/** How many there are to be by the rule. Out at once, in only when it has been quiet and no deployment is under way. */
-export function scaledCount({ min, max, target, ...cooldowns }: ScalingRule, of: Measured): number {
-  const bounded = (count: number) => Math.min(max, Math.max(min, count));
-  const { desired, running, figure, nowMs, scaledAtMs, deploying } = of;
-  if (target === null) return bounded(desired);
-  const wantedFor = (share: number) =>
-    "queue" in target
-      ? Math.ceil(figure / (target.backlogPerInstance * share))
-      : Math.ceil((running * figure) / (target.cpuPercent * share));
-  const sinceMs = nowMs - (scaledAtMs ?? -Infinity);
-  const [out, into] = [bounded(wantedFor(1)), bounded(wantedFor(scaleInShare))];
-  if (out > desired) return sinceMs >= cooldowns.scaleOutCooldownMs ? out : desired;
-  if (into < desired) return sinceMs >= cooldowns.scaleInCooldownMs && !deploying ? into : desired;
-  return bounded(desired);
 }

@@ -1,14 +1,5 @@
-// What people read of services, wherever they do: the scaling rule, and why an instance stopped.
-import type { Instance, ScalingRule, StopReason } from "./contract.ts";
-
-export function ruleText({ min, max, target }: ScalingRule): string {
-  if (target === null) return `fixed at ${min}`;
-  const rule =
-    "queue" in target
-      ? `${target.backlogPerInstance} messages of ${target.queue} each`
-      : `${target.cpuPercent} % of the CPU limit`;
-  return `${min} to ${max}, by ${rule}`;
-}
+// What people read of instances, wherever they do: why one stopped.
+import type { Instance, StopReason } from "./contract.ts";
 
 const why: Readonly<Record<StopReason, string>> = {
   exited: "it ended by itself; read what it printed",

@@ -37,7 +37,21 @@ export interface DeploymentView extends Deployment {
   readonly batches: readonly BatchView[];
 }
 
-export interface ServiceView extends Omit<ServiceReport, "definition" | "revisions" | "instances"> {
+/** A change of how many there are to be, or what was against one. */
+export interface ScaledView {
+  readonly id: string;
+  readonly atMs: number;
+  readonly from: number;
+  readonly to: number;
+  readonly by: string;
+  /** Null where it was a person. */
+  readonly why: string | null;
+}
+
+export interface ServiceView extends Omit<
+  ServiceReport,
+  "definition" | "revisions" | "instances" | "decision"
+> {
   readonly current: RevisionView;
   readonly revisions: readonly RevisionView[];
   readonly instances: readonly InstanceView[];
@@ -46,9 +60,13 @@ export interface ServiceView extends Omit<ServiceReport, "definition" | "revisio
   /** The scaling rule, in words. */
   readonly rule: string;
   /** The newest first. */
-  readonly scaled: readonly ServiceEvent[];
-  /** What the scaling rule is asked with now: messages that wait, or percent of the CPU limit. */
-  readonly figure: number | null;
+  readonly scaled: readonly ScaledView[];
+  /** What the rule came to last, in words, with each figure that it saw; null before it was asked. */
+  readonly decision: {
+    readonly atMs: number;
+    readonly text: string;
+    readonly figures: Readonly<Record<string, string>>;
+  } | null;
 }
 
 interface ServiceName {

@@ -15,6 +15,7 @@ import { catalogue } from "../../core/error.ts";
 import { toMs, type Duration } from "../../core/duration.ts";
 import { noteCall } from "../handler/replay.ts";
 import { defaultBreaker, makeBreaker, type BreakerOptions } from "./breaker.ts";
+import { downstreamSignals } from "./signals.ts";
 import { makeRetrying, type RetryOptions } from "./retry-budget.ts";
 
 export const downstreamErrors = catalogue({
@@ -89,29 +90,44 @@ export function downstream(name: string, options: DownstreamOptions): Downstream
       cause,
     });
 
-  const timed = <T>(work: (signal: AbortSignal) => Promise<T> | T) => {
+  const tell = (outcome: string, durationMs = 0) =>
+    downstreamSignals.publish("downstream.called", { downstream: name, outcome, durationMs });
+
+  async function timed<T>(work: (signal: AbortSignal) => Promise<T> | T): Promise<T> {
     const begunAt = performance.now();
-    return clock
-      .execute(({ signal }) => work(signal))
-      .catch((cause: unknown) => {
-        throw cause instanceof TaskCancelledError ? late(cause) : cause;
-      })
-      .finally(() => noteCall(performance.now() - begunAt));
-  };
+    let outcome = "failed";
+    try {
+      const result = await clock.execute(({ signal }) => work(signal));
+      outcome = "ok";
+      return result;
+    } catch (cause) {
+      if (!(cause instanceof TaskCancelledError)) throw cause;
+      outcome = "timeout";
+      throw late(cause);
+    } finally {
+      const tookMs = performance.now() - begunAt;
+      noteCall(tookMs);
+      tell(outcome, tookMs);
+    }
+  }
 
   function coded(cause: unknown): unknown {
-    if (cause instanceof BrokenCircuitError)
+    if (cause instanceof BrokenCircuitError) {
+      tell("open");
       return downstreamErrors.error(
         "TUNTAS_DOWNSTREAM_OPEN",
         `${name} is left alone after failures in a row`,
         { cause },
       );
-    if (cause instanceof BulkheadRejectedError)
+    }
+    if (cause instanceof BulkheadRejectedError) {
+      tell("full");
       return downstreamErrors.error(
         "TUNTAS_DOWNSTREAM_FULL",
         `${name} has ${options.concurrency} calls under way and ${waitingMax} waiting`,
         { cause },
       );
+    }
     return cause;
   }
 

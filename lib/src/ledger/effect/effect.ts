@@ -3,6 +3,7 @@
 import { refuseUnknown, type NamesOf } from "../../core/options.ts";
 import { describeFailure } from "../../engine/failure.ts";
 import { isReplay } from "../../engine/handler/replay.ts";
+import { downstreamSignals } from "../../engine/outside/signals.ts";
 import { isUnreached } from "../../engine/unavailable.ts";
 import { within } from "../../engine/outside/within.ts";
 import { checkKey, canonicalText, requestHash, resultText } from "../canonical.ts";
@@ -167,12 +168,11 @@ async function perform<T>(made: Made<T>, row: EffectRow, leave: Leave): Promise<
   const { settlement, cause } = await attempt(made, leave);
   const { provider, operation } = intent;
   const settled = await settleEffect(context.database, row, settlement);
-  ledgerSignals.publish("effect.called", {
-    provider,
-    operation,
-    state: settlement.state,
-    durationMs: performance.now() - startedAt,
-  });
+  const durationMs = performance.now() - startedAt;
+  ledgerSignals.publish("effect.called", { provider, operation, state: settlement.state, durationMs });
+  // A refusal is an answer: whoever gives one is there.
+  const outcome = settlement.state === "succeeded" || settlement.final ? "ok" : "failed";
+  downstreamSignals.publish("downstream.called", { downstream: provider, outcome, durationMs });
   if (settlement.state === "unknown")
     ledgerSignals.publish("effect.unknown", { provider, operation, count: 1 });
   // A reconciliation was faster than this late answer: what it wrote stands.

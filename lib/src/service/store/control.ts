@@ -26,12 +26,14 @@ export interface Controlled extends Omit<ServiceView, "rollout" | "instances" | 
   readonly host: string;
   readonly active: boolean;
   readonly scaledAtMs: number | null;
+  /** What its scaling rule came to last, as JSON. */
+  readonly decision: string | null;
   readonly definition: Revision;
 }
 
 const controlledText = statement(
   `select s.name, s.host, s.active, ${ms("tuntas.now()")} as "nowMs", case when s.host = $1 then s.desired else 0 end as desired,
-     ${ms("s.scaled_at")} as "scaledAtMs", r.definition, d.id::text as deployment, d.revision, d.state, d.failures,
+     ${ms("s.scaled_at")} as "scaledAtMs", s.decision, r.definition, d.id::text as deployment, d.revision, d.state, d.failures,
      ${ms("d.failed_at")} as "failedAtMs", ${ms("d.started_at")} as "startedAtMs", ${ms("d.steady_at")} as "steadyAtMs", d.rollback_of::text as "rollbackOf",
      (select c.revision from tuntas.service_deployment c where c.service = s.name and c.state = 'completed' and c.id < d.id order by c.id desc limit 1) as "lastCompleted"
    from tuntas.service s join tuntas.service_deployment d on d.id = s.deployment_id
@@ -175,6 +177,23 @@ const scaleText = statement(
 /** Only from what it was when the rule was asked. */
 export const scaleService = async (tx: Tx, name: string, from: number, to: number): Promise<boolean> =>
   (await tx.run(scaleText, [name, from, to])).length === 1;
+
+const decisionText = statement(
+  `update tuntas.service set decision = $4, decided_at = tuntas.now()
+   where name = $3 and exists (select from tuntas.duty where name = $1 and process_id = $2)`,
+);
+
+export const noteDecision = (sql: Runner, { duty, processId }: Holder, name: string, decision: string) =>
+  sql.run(decisionText, [duty, processId, name, decision]);
+
+const workingText = statement(
+  `select p.pid from tuntas.process p where p.host = $1 and p.pid = any($2::int[]) and p.expires_at > tuntas.now()
+     and exists (select from tuntas.held h where h.owner_id = p.id)`,
+);
+
+/** Those of these processes that hold a message. */
+export const listWorking = async (sql: Runner, host: string, pids: readonly number[]): Promise<number[]> =>
+  (await sql.run<{ pid: number }>(workingText, [host, pids])).map(({ pid }) => pid);
 
 const presentText = statement(
   `select pid from tuntas.process where host = $1 and pid = any($2::int[]) and expires_at > tuntas.now()`,

@@ -8,8 +8,10 @@ import type {
   Deployment,
   Endpoint,
   Instance,
+  NotedDecision,
   NumberedRevision,
   Revision,
+  ScalingDecision,
   ServiceSummary,
 } from "../contract.ts";
 import type { Reading } from "../../engine/signals.ts";
@@ -174,6 +176,16 @@ const summaryText = statement(
 
 export const listServices = (sql: Runner, name?: string) =>
   sql.run<ServiceSummary & {}>(summaryText, [name ?? null]);
+
+const decisionText = statement(
+  `select decision, ${ms("decided_at")} as "atMs" from tuntas.service where name = $1 and decision is not null`,
+);
+
+/** What its scaling rule came to last; null before it was asked. */
+export async function findDecision(sql: Runner, name: string): Promise<NotedDecision | null> {
+  const [row] = await sql.run<{ decision: string; atMs: number }>(decisionText, [name]);
+  return row ? { ...(JSON.parse(row.decision) as ScalingDecision), atMs: row.atMs } : null;
+}
 
 const setText = statement(
   `update tuntas.service set desired = $2, active = $3, scaled_at = tuntas.now() where name = $1`,

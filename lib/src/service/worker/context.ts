@@ -4,6 +4,7 @@ import type { Waker } from "../../engine/wake.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { serviceKey } from "../client.ts";
 import type { AlarmsWatched, Instance } from "../contract.ts";
+import type { FiguresOf } from "../scaling/figures.ts";
 import type { ServiceEventName } from "../signals.ts";
 import { isHeld } from "../store/control.ts";
 import { publishEvents, writeEvents, type NewEvent } from "../store/events.ts";
@@ -16,8 +17,7 @@ export interface ControllerOptions {
   readonly processId: () => string;
   readonly onLost: (handler: () => void) => void;
   readonly announce: () => void;
-  /** Messages that wait in a queue. */
-  readonly backlogOf: (queue: string) => Promise<number>;
+  readonly figuresOf: FiguresOf;
   readonly alarms: AlarmsWatched;
   /** This machine's name. */
   readonly host: string;

@@ -14,6 +14,7 @@ import { makeDeployments } from "./deployments.ts";
 import { makeInstances } from "./instances.ts";
 import { readProcesses } from "./processes.ts";
 import { askRule, makeMeter } from "./scaling.ts";
+import { makeScalings } from "./scalings.ts";
 
 export type { ControllerOptions } from "./context.ts";
 
@@ -31,11 +32,12 @@ const closeLookMs = 100;
 const forgetEveryMs = 3_600_000;
 
 export function startController(options: ControllerOptions): Controller {
-  const { database, waker, log, processId, onLost, host, backlogOf, scaleEveryMs = 10_000 } = options;
+  const { database, waker, log, processId, onLost, host, scaleEveryMs = 10_000 } = options;
   const duty = dutyOf(host);
   const write = makeWrite(options);
   const instances = makeInstances(options, write);
   const deployments = makeDeployments(options, write);
+  const scalings = makeScalings(options, write);
   const measure = makeMeter(instances.members);
   let heldAs: string | undefined;
   let closing = false;
@@ -71,7 +73,12 @@ export function startController(options: ControllerOptions): Controller {
       return;
     }
     const alarms = await deployments.watch(of);
-    const view = { ...of, rollout: of.definition.rollout, instances: live, alarms };
+    const view = {
+      ...of,
+      rollout: of.definition.rollout,
+      instances: await scalings.protect(of, live, instances.members),
+      alarms,
+    };
     for (const action of decide(view)) await carryOut(of, action);
   }
 
@@ -89,14 +96,8 @@ export function startController(options: ControllerOptions): Controller {
   ): Promise<void> {
     if (!of.active || of.host !== host) return;
     const usages = all.filter(({ id }) => live.some((instance) => instance.id === id));
-    const asked = await askRule(of, { instances: live, usages, backlogOf });
-    if (asked === undefined || asked.count === of.desired) return;
-    const { count, figure } = asked;
-    const detail = { from: of.desired, to: count, by: "the rule", figure: Math.round(figure) };
-    await write(async (tx, tell) => {
-      if (await store.scaleService(tx, of.name, of.desired, count))
-        tell({ service: of.name, event: "scaled", detail });
-    });
+    const decision = await askRule(of, { instances: live, usages, figuresOf: options.figuresOf });
+    if (decision !== undefined) await scalings.note(of, decision);
   }
 
   /** True once in so long. */

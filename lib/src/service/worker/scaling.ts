@@ -1,6 +1,8 @@
-// What instances take, and what scaling rules are asked with: the messages that wait, or the share of the CPU limit.
-import type { Instance } from "../contract.ts";
-import { averageCpu, scaledCount } from "../state.ts";
+// What instances take, and what scaling rules are asked with: the queue and what stands behind it, or the share of the CPU.
+import type { Instance, ScalingDecision, ScalingFigures, ScalingRule } from "../contract.ts";
+import type { FiguresOf } from "../scaling/figures.ts";
+import { decideScaling } from "../scaling/state.ts";
+import { averageCpu } from "../state.ts";
 import type { Controlled, Usage } from "../store/control.ts";
 import type { ProcessFacts } from "./processes.ts";
 
@@ -40,21 +42,28 @@ interface Asked {
   readonly instances: readonly Instance[];
   /** What these instances take. */
   readonly usages: readonly Usage[];
-  readonly backlogOf: (queue: string) => Promise<number>;
+  readonly figuresOf: FiguresOf;
 }
 
-/** How many there are to be, and the figure that says so; undefined while there is none. */
-export async function askRule(of: Controlled, { instances, usages, backlogOf }: Asked) {
-  const { desired, nowMs, scaledAtMs, deployment, definition } = of;
-  const { scaling, cpu } = definition;
-  const { target } = scaling;
+const isHealthy = ({ state, health }: Instance): boolean => state === "running" && health === "healthy";
+
+async function figuresFor(
+  target: ScalingRule["target"],
+  { nowMs, definition }: Controlled,
+  { instances, usages, figuresOf }: Asked,
+): Promise<ScalingFigures | undefined> {
   if (target === null) return undefined;
-  const figure = "queue" in target ? await backlogOf(target.queue) : averageCpu(cpu.limit, usages);
-  if (figure === undefined) return undefined;
-  const running = instances.filter(({ state }) => state === "running").length;
+  if ("queue" in target) return figuresOf(target, { nowMs, running: instances.filter(isHealthy).length });
+  const cpuPercent = averageCpu(definition.cpu.limit, usages);
+  return cpuPercent === undefined ? undefined : { cpuPercent };
+}
+
+/** What the rule comes to; undefined where there is none, or nothing to ask it with yet. */
+export async function askRule(of: Controlled, asked: Asked): Promise<ScalingDecision | undefined> {
+  const { desired, nowMs, scaledAtMs, deployment, definition } = of;
+  const figures = await figuresFor(definition.scaling.target, of, asked);
+  if (figures === undefined) return undefined;
+  const running = asked.instances.filter(isHealthy).length;
   const deploying = deployment.state === "in_progress";
-  return {
-    figure,
-    count: scaledCount(scaling, { nowMs, desired, running, figure, scaledAtMs, deploying }),
-  };
+  return decideScaling(definition.scaling, { nowMs, desired, running, scaledAtMs, deploying }, figures);
 }

@@ -1,6 +1,15 @@
 // A service and its log, for a person.
 import { durationText } from "tuntas";
-import { ruleText, stopText, type Instance, type ServiceEvent, type ServiceReport } from "tuntas/service";
+import {
+  decisionText,
+  figureTexts,
+  ruleText,
+  stopText,
+  type Instance,
+  type NotedDecision,
+  type ServiceEvent,
+  type ServiceReport,
+} from "tuntas/service";
 import type { Answer } from "../../command.ts";
 import { bold, facts, instant, table, type Cell } from "../../render.ts";
 
@@ -12,8 +21,13 @@ const standingOf = (instance: Instance): Cell =>
 const mebibytes = (bytes: number | null): Cell =>
   bytes === null ? null : `${Math.round(bytes / 2 ** 20)} MiB`;
 
+/** What the scaling rule saw when it decided last. */
+const figuresOf = (decision: NotedDecision | null): string[] =>
+  decision === null ? [] : [bold(`Scaling, ${instant(decision.atMs)}`), facts(figureTexts(decision))];
+
 export function describeService(report: ServiceReport): string {
   const { name, kind, host, controlled, desired, healthy, active, revision, deployment, definition } = report;
+  const { decision } = report;
   const head = facts({
     service: name,
     kind,
@@ -21,6 +35,7 @@ export function describeService(report: ServiceReport): string {
     deployment,
     instances: active ? `${healthy} healthy of ${desired}` : "stopped by a person",
     scaling: ruleText(definition.scaling),
+    ...(decision && { decided: decisionText(decision) }),
     ...(definition.rollout.alarms && { "tied to alarms": definition.rollout.alarms.names.join(", ") }),
     cpu: `${definition.cpu.request} to ${definition.cpu.limit} units`,
     memory: `${definition.memory.request} to ${definition.memory.limit} MiB`,
@@ -45,7 +60,9 @@ export function describeService(report: ServiceReport): string {
     started: ({ startedAtMs }) => instant(startedAtMs),
     ended: ({ endedAtMs }) => instant(endedAtMs),
   });
-  return [head, bold("Instances"), instances, bold("Deployments"), deployments].join("\n");
+  return [head, ...figuresOf(decision), bold("Instances"), instances, bold("Deployments"), deployments].join(
+    "\n",
+  );
 }
 
 export const answerOf = (report: ServiceReport): Answer => ({

@@ -1,7 +1,9 @@
 // Services: what is to run, what does, and what people do about it, as JSON.
 import { demand, type Who } from "tuntas/access";
 import {
-  averageCpu,
+  decisionText,
+  figureTexts,
+  reasonText,
   ruleText,
   stopText,
   type Act as Doing,
@@ -9,12 +11,15 @@ import {
   type DeploymentReport,
   type Instance,
   type NumberedRevision,
+  type ScalingDecision,
+  type ServiceEvent,
   type ServiceReport,
 } from "tuntas/service";
 import type {
   DeploymentView,
   InstanceView,
   RevisionView,
+  ScaledView,
   ServiceActs,
   ServiceReads,
 } from "../../api/index.ts";
@@ -47,14 +52,11 @@ const deploymentView = ({ batches, ...deployment }: DeploymentReport): Deploymen
   })),
 });
 
-/** What the scaling rule would be asked with now. */
-async function figureOf({ platform: { queues } }: Needs, report: ServiceReport): Promise<number | null> {
-  const { scaling, cpu } = report.definition;
-  const { target } = scaling;
-  if (target === null) return null;
-  if (!("queue" in target)) return averageCpu(cpu.limit, report.instances) ?? null;
-  const depths = await queues.observer.depths();
-  return depths.find(({ name }) => name === target.queue)?.ready ?? 0;
+/** A change of the count, or what was against one. */
+function scaledView({ id, atMs, detail }: ServiceEvent): ScaledView {
+  const { from, to, by, reason } = detail as unknown as ScalingDecision & { readonly by: string };
+  const why = reason === undefined ? null : reasonText(reason);
+  return { id, atMs, from, to, by, why };
 }
 
 export function serviceReads(needs: Needs): ReadsOf<keyof ServiceReads> {
@@ -64,12 +66,12 @@ export function serviceReads(needs: Needs): ReadsOf<keyof ServiceReads> {
     async service(query) {
       const name = query.text("service");
       const report = await services.describe(name);
-      const [rollout, scaled, figure] = await Promise.all([
+      const [rollout, scaled, held] = await Promise.all([
         services.deployment(name, report.deployments[0]!.id),
         services.log(name, { event: "scaled", limit: scaledMax }),
-        figureOf(needs, report),
+        services.log(name, { event: "held", limit: scaledMax }),
       ]);
-      const { definition, revisions: known, instances, ...rest } = report;
+      const { definition, revisions: known, instances, decision, ...rest } = report;
       const revisions = known.map((each, index) => revisionView(each, known[index + 1]));
       const current = revisions.find(({ revision }) => revision === report.revision)!;
       return {
@@ -79,8 +81,15 @@ export function serviceReads(needs: Needs): ReadsOf<keyof ServiceReads> {
         instances: instances.map(instanceView),
         rollout: deploymentView(rollout),
         rule: ruleText(definition.scaling),
-        scaled: scaled.toReversed(),
-        figure,
+        scaled: [...scaled, ...held]
+          .toSorted((a, b) => b.atMs - a.atMs)
+          .slice(0, scaledMax)
+          .map(scaledView),
+        decision: decision && {
+          atMs: decision.atMs,
+          text: decisionText(decision),
+          figures: figureTexts(decision),
+        },
       };
     },
     "service.deployment": async (query) =>

@@ -1,33 +1,49 @@
-// The scaling rule, what it sees now, and what it and people decided last.
+// The scaling rule, what it saw and decided last, and what it and people decided before.
+import { Fragment } from "react";
 import { Link } from "wouter";
 import type { ServiceView } from "../../../api/index.ts";
 import { durationText, Instant } from "../../furniture/time.tsx";
 import { queueHref } from "../queues/links.ts";
 
-type Decided = ServiceView["scaled"][number];
-
-const text = (detail: Decided["detail"], name: string): string => String(detail[name] ?? "");
-
-function Decision({ decided: { atMs, detail }, unit }: { readonly decided: Decided; readonly unit: string }) {
+function Decision({
+  decided: { atMs, from, to, by, why },
+}: {
+  readonly decided: ServiceView["scaled"][number];
+}) {
   return (
     <li>
-      <span className="number">
-        {text(detail, "from")} → {text(detail, "to")}
-      </span>
+      <span className="number">{from === to ? `stays at ${to}` : `${from} → ${to}`}</span>
       <span>
-        by {text(detail, "by")}
-        {detail.figure !== undefined && ` at ${text(detail, "figure")} ${unit}`}
+        by {by}
+        {why !== null && `: ${why}`}
       </span>
       <Instant ms={atMs} />
     </li>
   );
 }
 
+function Seen({ decision }: { readonly decision: NonNullable<ServiceView["decision"]> }) {
+  return (
+    <>
+      <p>
+        It {decision.text}. <Instant ms={decision.atMs} />
+      </p>
+      <dl className="facts" aria-label="What the rule saw">
+        {Object.entries(decision.figures).map(([name, text]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </Fragment>
+        ))}
+      </dl>
+    </>
+  );
+}
+
 export function Scaling({ view }: { readonly view: ServiceView }) {
-  const { rule, scaled, figure, current } = view;
+  const { rule, scaled, decision, current } = view;
   const { target, scaleOutCooldownMs, scaleInCooldownMs } = current.definition.scaling;
   const queue = target !== null && "queue" in target ? target.queue : undefined;
-  const unit = queue === undefined ? "%" : "messages";
   return (
     <section className="card" aria-label="Scaling">
       <header>
@@ -38,26 +54,21 @@ export function Scaling({ view }: { readonly view: ServiceView }) {
         <p>
           {rule}
           {target !== null && (
-            <>
-              ; now at{" "}
-              {figure === null
-                ? "nothing measured yet"
-                : `${Math.round(figure).toLocaleString("en")} ${unit}`}
-              <span className="muted">
-                {" "}
-                (out at most every {durationText(scaleOutCooldownMs)}, in every{" "}
-                {durationText(scaleInCooldownMs)})
-              </span>
-            </>
+            <span className="muted">
+              {" "}
+              (out at most every {durationText(scaleOutCooldownMs)}, in every{" "}
+              {durationText(scaleInCooldownMs)})
+            </span>
           )}
           .
         </p>
+        {decision && <Seen decision={decision} />}
         {scaled.length === 0 ? (
           <p className="muted">It was never scaled.</p>
         ) : (
           <ul className="checklist">
             {scaled.map((decided) => (
-              <Decision key={decided.id} decided={decided} unit={unit} />
+              <Decision key={decided.id} decided={decided} />
             ))}
           </ul>
         )}

@@ -83,6 +83,8 @@ export interface Hold {
   readonly id: string;
   /** Aborts when a person has stopped it, another process has taken it over, or this one ends. */
   readonly signal: AbortSignal;
+  /** Aborts when this process ends. */
+  readonly closing: AbortSignal;
   /** Ends it in the transaction that holds what was done; false where it is not in these hands any more: roll back. */
   end(tx: Runner, end: HeldEnd): Promise<boolean>;
 }

@@ -57,6 +57,7 @@ export async function performHeld(held: Held, perform: (hold: Hold) => Promise<v
     await perform({
       id: operation.id,
       signal,
+      closing,
       end: async (tx, end) => (isEnded = await endHeld(tx, held, end)),
     });
   } catch (cause) {

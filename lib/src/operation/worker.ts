@@ -95,7 +95,10 @@ export function startRunner(options: RunnerOptions): { close(): Promise<void> } 
 async function carryOut(options: RunnerOptions, claim: store.Claim, closing: AbortSignal): Promise<void> {
   const { database, kinds, waker } = options;
   const operation = (await store.findOperation(database, claim.id))!;
-  const run: Run = { claim, operation, kind: kinds.get(operation.kind)! };
+  const kind = kinds.get(operation.kind);
+  // Its application was stopped here since it was claimed: another process has it.
+  if (!kind) return await store.releaseOperation(database, claim);
+  const run: Run = { claim, operation, kind };
   const buffer: Buffer = { items: [], end: false };
   try {
     if ("perform" in run.kind)

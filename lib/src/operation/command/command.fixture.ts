@@ -81,8 +81,8 @@ export async function openOffice() {
     return of;
   }
 
-  async function serve(of: CommandDefinition<typeof specs>): Promise<RunningApp> {
-    const one = await start(app({ of }), { platform });
+  async function serve(of: CommandDefinition<typeof specs>, on = platform): Promise<RunningApp> {
+    const one = await start(app({ of }), { platform: on });
     running.push(one);
     return one;
   }

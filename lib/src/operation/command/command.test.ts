@@ -191,7 +191,9 @@ describe("a run ends once, with its result", () => {
       async run(_, { tx, signal }) {
         await tx.query(`insert into ${schema}.entry (event_id) values (1)`);
         begun();
-        return new Promise((__, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+        return new Promise<never>((__, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason)),
+        );
       },
     });
     const { run } = await platform.commands.run(long.name, { ...ada, arguments: given, ...apply });
@@ -209,6 +211,40 @@ describe("a run ends once, with its result", () => {
       message: expect.stringContaining("Domain invariant"),
     });
     await platform.commands.close(run.id, { ...close, invariant: "the case is as it was" });
+  });
+
+  test("O-07 the processes that carry it out are replaced again and again: it is begun anew each time, and has not died", async () => {
+    const { platform, kit, serve, newRole, options, schema, booked } = office;
+    const replaced = 5;
+    let calls = 0;
+    let begun = (): void => undefined;
+    const long = command("repair-replaced", {
+      ...options(await newRole()),
+      ...tame,
+      async run(_, { tx, signal }) {
+        await tx.query(`insert into ${schema}.entry (event_id) select id from ${schema}.event`);
+        if (++calls > replaced) return { recordsRead: 10, recordsWritten: 10 };
+        begun();
+        return new Promise<never>((__, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason)),
+        );
+      },
+    });
+    let asked: string | undefined;
+    for (let life = 0; life <= replaced; life++) {
+      const isBegun = new Promise<void>((resolve) => (begun = resolve));
+      const other = await kit.another();
+      const serving = await serve(long, other);
+      asked ??= (await platform.commands.run(long.name, { ...ada, arguments: given, ...apply })).run.id;
+      if (life === replaced) break;
+      await isBegun;
+      await serving.stop();
+      await other.close();
+    }
+    await platform.operations.settled(asked!);
+    const ended = { state: "completed", failure: null, result: { exitCode: 0 } };
+    expect(await platform.commands.get(asked!)).toMatchObject(ended);
+    expect(await booked()).toBe(10);
   });
 
   test("O-18 O-19 O-20: broken sums, a broken invariant, wrong input and an overlap are failures, and take everything back", async () => {

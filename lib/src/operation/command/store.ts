@@ -123,6 +123,13 @@ export interface Begun {
 export const beginRun = async (sql: Runner, id: string): Promise<Begun> =>
   (await sql.run<Begun>(beginText, [id]))[0]!;
 
+const giveBackText = statement(
+  `update tuntas.operation_command_run set attempts = attempts - 1 where operation_id = $1 and result is null and attempts > 0`,
+);
+
+/** An attempt that nothing was wrong with does not count. */
+export const giveBackAttempt = (sql: Runner, id: string) => sql.run(giveBackText, [id]);
+
 const nowText = statement(`select ${ms("tuntas.now()")} as now`);
 export const nowMs = async (sql: Runner): Promise<number> =>
   (await sql.run<{ now: number }>(nowText))[0]!.now;

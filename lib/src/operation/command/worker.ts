@@ -178,8 +178,14 @@ export function makeCommandKind({ database, services, log }: CommandWorkerOption
       hold,
       log: log.child({ command: run.command, operationId: run.id }),
     };
-    const outcome = await work(attempt, policy, found).catch((cause: unknown) => failureOf(cause, attempt));
-    if (outcome) await conclude(attempt, outcome);
+    try {
+      const outcome = await work(attempt, policy, found).catch((cause: unknown) => failureOf(cause, attempt));
+      if (outcome) await conclude(attempt, outcome);
+    } catch (cause) {
+      // Of five deployments meanwhile it has not died.
+      if (hold.closing.aborted) await store.giveBackAttempt(database, run.id);
+      throw cause;
+    }
   }
 
   /** What carries out the runs of a command. */

@@ -1,5 +1,5 @@
 // Queues as a list that people watch: each with its depth, its age, who works on it and what of it waits for a person.
-// Counts end at a bound, so that watching costs the same however deep a queue is.
+// Counts end at a bound, so that watching costs the same however deep a queue is. What lies elsewhere is as it was counted there last.
 import type { Sql } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import type { Scope } from "../contract.ts";
@@ -40,14 +40,15 @@ const survey = statement(
   `select q.id, q.account, q.region, q.name, q.fifo, coalesce(q.owner, s.owner) as owner, coalesce(q.runbook, s.runbook) as runbook,
      q.dead_letter_name as "deadLetterName", q.receives_max as "receivesMax", s.id is not null as "isDeadLetterQueue",
      ${ms("q.paused_at")} as "pausedAtMs", q.paused_by as "pausedBy",
-     ${bounded("tuntas.ready t where t.queue_id = q.id")} as ready,
-     ${bounded("tuntas.held t where t.queue_id = q.id")} as "inFlight",
-     ${bounded("tuntas.delayed t where t.queue_id = q.id")} as delayed,
+     ${bounded("tuntas.ready t where t.queue_id = q.id")} + coalesce(e.ready, 0) as ready,
+     ${bounded("tuntas.held t where t.queue_id = q.id")} + coalesce(e.in_flight, 0) as "inFlight",
+     ${bounded("tuntas.delayed t where t.queue_id = q.id")} + coalesce(e.delayed, 0) as delayed,
      (select ${ms("tuntas.now() - r.sent_at")} from tuntas.ready r where r.queue_id = q.id order by r.turn, r.id limit 1) as "oldestAgeMs",
-     ${bounded("tuntas.ready t where t.queue_id = d.id and t.source_queue_id = q.id")} as dead,
+     ${bounded("tuntas.ready t where t.queue_id = d.id and t.source_queue_id = q.id")} + coalesce(e.dead, 0) as dead,
      ${bounded("tuntas.quarantine t where t.queue_id = q.id")} as quarantined,
      w.consumers, w.concurrency, w."globalConcurrency"
    from tuntas.queue q
+     left join tuntas.remote_depth e on e.queue_id = q.id and e.counted_at > tuntas.now() - interval '1 minute'
      left join tuntas.queue d on d.account = q.account and d.region = q.region and d.name = q.dead_letter_name
      left join lateral (select s.id, s.owner, s.runbook from tuntas.queue s
        where s.account = q.account and s.region = q.region and s.dead_letter_name = q.name order by s.owner nulls last limit 1) s on true

@@ -5,8 +5,10 @@ import { forkReady } from "../../engine/child.fixture.ts";
 import { app, poison, queue, start, worker } from "../../index.ts";
 import { testPlatform, type TestPlatform } from "../../testing/index.ts";
 import { defaultScope } from "../contract.ts";
+import { readyKey } from "../client/context.ts";
 import type { WorkerOptions } from "../declaration.ts";
 import type { TenantOptions } from "../tenants.ts";
+import { makeTenants } from "./tenants.ts";
 import { ask, freshName, gate, watch } from "./worker.fixture.ts";
 
 let kit: TestPlatform;
@@ -141,7 +143,7 @@ test("N-06 the peak of each tenant stays at its cap over two processes, one of w
     name: of.name,
     tenants: { concurrency: 3, only: { premium: { concurrency: 6 } } },
   };
-  for (const tenant of ["A", "B", "premium"]) await backlog(of.name, tenant, 120);
+  for (const tenant of ["A", "B", "premium"]) await backlog(of.name, tenant, 500);
   await ask(kit.platform, "create table tuntas.peak (tenant text, held bigint)");
   await ask(
     kit.platform,
@@ -159,7 +161,8 @@ test("N-06 the peak of each tenant stays at its cap over two processes, one of w
     return { child, told };
   };
   const [first, second] = await Promise.all([spawn(), spawn()]);
-  await Promise.all([first.told(({ done }) => done >= 40), second.told(({ done }) => done >= 40)]);
+  // Which of them gets most is not said: on a busy machine one had done all but 18 of 360.
+  await Promise.all([first.told(({ done }) => done >= 1), second.told(({ done }) => done >= 1)]);
   first.child.kill("SIGKILL");
   await second.told(({ empty }) => empty);
   const peaks = await ask(
@@ -255,6 +258,64 @@ test("a rate holds for a tenant, and what has no group, or another's, is put int
   expect(tally(it.attempts.seen as never)).toEqual({ A: 20 });
   expect(it.attempts.seen.every(({ attempt }) => attempt === 1)).toBe(true);
   expect(tookMs).toBeGreaterThan((20 - 2) * 50);
+});
+
+test("a tenant's next is given out when its rate says so, though those before it still run, and at once where a slower rate was before", async () => {
+  const of = await made();
+  await backlog(of.name, "A", 6);
+  await ask(
+    kit.platform,
+    "insert into tuntas.tenant (queue_id, tenant, next_at, changed_at) select id, 'A', tuntas.now() + interval '1 day', tuntas.now() from tuntas.queue where name = $1",
+    [of.name],
+  );
+  const [hold, allBegun] = [gate(), gate()];
+  let begun = 0;
+  await using _ = await work(of, {
+    tenants: { perSecond: 20 },
+    async handle() {
+      if (++begun === 6) allBegun.open();
+      await hold.promise;
+    },
+  });
+  await allBegun.promise;
+  hold.open();
+});
+
+test("what comes without a group just after a look, or with an empty one, is found soon all the same", async () => {
+  const of = await made();
+  await using it = await work(of, { tenants: { concurrency: 2 } });
+  for (let sent = 1; sent <= 20; sent++) {
+    await backlog(of.name, "A", 1, sent % 2 === 0 ? "" : null);
+    kit.platform.waker.wake(readyKey(it.record.id));
+    await it.attempts.until(sent);
+  }
+  expect(tally(it.attempts.seen as never)).toEqual({ A: 20 });
+});
+
+test("while more tenants stand still than a claim looks at, looking costs a tenth of the time", async () => {
+  const of = await made();
+  const { platform } = kit;
+  await ask(
+    platform,
+    `with q as (select id from tuntas.queue where name = $1), t as (
+       insert into tuntas.tenant (queue_id, tenant, failures, open_until, changed_at)
+       select q.id, 't' || n, 5, tuntas.now() + interval '1 hour', tuntas.now() from q, generate_series(1, 1500) n returning queue_id, tenant)
+     insert into tuntas.ready (queue_id, id, sent_at, group_id) select queue_id, nextval('tuntas.message_id_seq'), tuntas.now(), tenant from t`,
+    [of.name],
+  );
+  const queue = await platform.queues.catalog.get(defaultScope, of.name);
+  const context = { ...platform, announce: () => undefined };
+  const parts = { context, log: platform.log, queue };
+  const tenants = makeTenants(parts, { breaker: { failures: 5, standstill: "1h" } });
+  const request = { count: 8, ownerId: platform.processId() };
+  const claim = () => tenants.claim(platform.database, request);
+  expect((await claim()).messages).toEqual([]);
+  expect(tenants.restMs()).toBe(5); // goes on behind the first thousand
+  for (let time = 0; time < 10; time++) await claim();
+  await claim();
+  console.log(`while 1,500 tenants stand still a claim rests for ${Math.round(tenants.restMs())} ms`);
+  expect(tenants.restMs()).toBeGreaterThan(10);
+  await ask(platform, "delete from tuntas.ready where queue_id = $1", [queue.id]);
 });
 
 test("N-01 a sender cannot put a message into another tenant's group, and limits need a boundary", async () => {

@@ -44,6 +44,8 @@ export interface TenantParts {
 const looksPerWork = 10;
 const strayLookMaxMs = 5000;
 const restLeastMs = 5;
+// A claim sees 1,000 tenants: after so many in a row that found nothing all of them stand still, and the next rests as a look does.
+const barrenMax = 10;
 
 /** Writes down which tenants fail, and which are well again; many in one statement. Never rejects. */
 function makeHealth(
@@ -90,11 +92,21 @@ export function makeTenants(parts: TenantParts, options: TenantOptions): Tenants
   const health = options.breaker && makeHealth(parts, options.breaker);
   let againMs: number | null = null;
   let strayLookAt = 0;
+  /** Whether the last claim left strays out, so that one that came since the last look is still to be found. */
+  let leftOut = false;
+  let barren = 0;
+
+  /** In how many ms a claim that found so much is worth another look, which itself took `tookMs`. */
+  function againAfter({ messages, againMs: again }: TenantClaim, tookMs: number): number | null {
+    barren = messages.length === 0 && again === 0 ? barren + 1 : 0;
+    return barren > barrenMax ? looksPerWork * tookMs : again;
+  }
 
   return {
     async claim(sql, request) {
       const begunAt = performance.now();
       const strays = begunAt >= strayLookAt;
+      leftOut = !strays;
       const claimed = await claimTenants(sql, {
         ...request,
         queueId: parts.queue.id,
@@ -102,13 +114,15 @@ export function makeTenants(parts: TenantParts, options: TenantOptions): Tenants
         strays,
         failuresMax,
       });
-      againMs = claimed.againMs;
-      if (strays)
-        strayLookAt = begunAt + Math.min(strayLookMaxMs, looksPerWork * (performance.now() - begunAt));
+      const tookMs = performance.now() - begunAt;
+      againMs = againAfter(claimed, tookMs);
+      if (strays) strayLookAt = begunAt + Math.min(strayLookMaxMs, looksPerWork * tookMs);
       return claimed;
     },
-    restMs: () =>
-      againMs === null ? longestSleepMs : Math.max(restLeastMs, Math.min(againMs, longestSleepMs)),
+    restMs() {
+      const lookMs = leftOut ? strayLookAt - performance.now() : longestSleepMs;
+      return Math.max(restLeastMs, Math.min(againMs ?? longestSleepMs, lookMs, longestSleepMs));
+    },
     async failing({ groupId }, outcome) {
       if (health && groupId !== null && healthOf(outcome) === "fails") await health.stop.add(groupId);
     },

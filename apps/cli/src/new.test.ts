@@ -113,9 +113,28 @@ test("in a project that is there its files are left, and what it lacks is said",
   await type("new", "worker", "refunds");
   const { document } = await type("new", "api", "claim-intake");
   expect(document.kept).toEqual(["package.json", "tsconfig.json", ".gitignore"].toSorted());
-  expect(document.next[0][0]).toBe("npm install fastify@5.12.8 zod@4.6.7");
+  const linesOf = ({ next }: { next: string[][] }) => next.map(([line]) => line);
+  expect(linesOf(document).slice(0, 4)).toEqual([
+    "npm install fastify@5.12.8 zod@4.6.7",
+    expect.stringMatching(/^npm install --save-dev @types\/node@\S+ typescript@\S+$/),
+    "npm pkg set type=module",
+    "npx tsc && node --test dist/claim-intake.test.js", // it has no script, or one of its own
+  ]);
   expect(readFileSync(join(folder, "package.json"), "utf8")).toBe(mine);
   expect(there()).toEqual(expect.arrayContaining(["src/refunds.main.ts", "src/claim-intake.server.ts"]));
+
+  const { devDependencies } = JSON.parse(
+    projectFiles("api", "x").find(({ path }) => path === "package.json")!.text,
+  );
+  const dependencies = { tuntas: "0.1.0", zod: "4.6.7" };
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({ type: "module", dependencies, devDependencies }),
+  );
+  expect(linesOf((await type("new", "worker", "claims")).document).slice(0, 2)).toEqual([
+    "npm install",
+    "npx tsc && node --test dist/claims.test.js",
+  ]);
 });
 
 test.each(shapeNames)(

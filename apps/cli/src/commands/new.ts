@@ -2,10 +2,11 @@
 import { nearest } from "tuntas";
 import type { Answer, Call, Command } from "../command.ts";
 import { plural, table } from "../render.ts";
-import { codeOf, dependenciesOf, projectFiles, workFiles } from "../scaffold/files.ts";
+import { codeOf, dependenciesOf, projectFiles, toolsOf, workFiles } from "../scaffold/files.ts";
+import { lackingIn, type Line } from "../scaffold/lacking.ts";
 import { objectionTo } from "../scaffold/name.ts";
 import { isShapeName, shapeNames, shapeOfKind, shapes, type ShapeName } from "../scaffold/shapes.ts";
-import { lackingIn, missingOf, requireRoom, writeAll } from "../scaffold/write.ts";
+import { missingOf, requireRoom, writeAll } from "../scaffold/write.ts";
 
 /** Which shapes there are, and which to take. */
 function listShapes(): Answer {
@@ -49,26 +50,27 @@ function shapeOf(call: Call): ShapeName {
 const withoutScripts = (line: string): string =>
   line
     .replace("npm run dev", "npx tsc && npx tuntas dev dist/NAME.js")
-    .replace("npm start", "npx tsc && node dist/NAME.main.js");
+    .replace("npm start", "npx tsc && node dist/NAME.main.js")
+    .replace("npm test", "npx tsc && node --test dist/NAME.test.js");
 
 interface Begun {
   readonly shape: ShapeName;
   readonly name: string;
-  /** Where it was written into a project that is there: the packages that this one lacks. */
-  readonly lacking: readonly (readonly [name: string, version: string])[] | undefined;
+  /** Where it was written into a project that is there: lines that bring what this one lacks. */
+  readonly lacking: readonly Line[] | undefined;
 }
 
 /** Lines to type, and what each does. */
-function nextOf({ shape, name, lacking }: Begun) {
-  const packages = (lacking ?? []).map(([dependency, version]) => ` ${dependency}@${version}`).join("");
-  return [
-    [`npm install${packages}`, "once"],
+function nextOf({ shape, name, lacking }: Begun): readonly Line[] {
+  const tries: readonly Line[] = [
     ["npm test", "type-checked, and killed where it hurts, on a real PostgreSQL"],
-    ...shapes[shape].tries.map(
-      ([line, meaning]) =>
-        [(lacking ? withoutScripts(line) : line).replaceAll("NAME", name), meaning] as const,
-    ),
-  ] as const;
+    ...shapes[shape].tries,
+  ];
+  const typed = tries.map(([line, meaning]): Line => [
+    (lacking ? withoutScripts(line) : line).replaceAll("NAME", name),
+    meaning,
+  ]);
+  return [...(lacking ?? [["npm install", "once"] as const]), ...typed];
 }
 
 function begin(call: Call): Answer {
@@ -83,7 +85,7 @@ function begin(call: Call): Answer {
   const missing = missingOf(folder, project);
   const files = [...missing, ...work];
   requireRoom(folder, files);
-  const next = nextOf({ shape, name, lacking: lackingIn(folder, dependenciesOf(work)) });
+  const next = nextOf({ shape, name, lacking: lackingIn(folder, dependenciesOf(work), toolsOf()) });
   const dryRun = call.flag("dry-run");
   if (!dryRun) writeAll(folder, files);
   const kept = project.filter((file) => !missing.includes(file)).map(({ path }) => path);

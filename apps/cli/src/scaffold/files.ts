@@ -50,16 +50,24 @@ export function workFiles(shape: ShapeName, name: string): NewFile[] {
   return [...own, ...named(read("worker").filter(isMain), shapes.worker.template, name)];
 }
 
+/** Packages, each with its version. */
+export type Versions = Readonly<Record<string, string>>;
+
 interface Manifest {
   readonly scripts: Readonly<Record<string, string>>;
-  readonly dependencies: Readonly<Record<string, string>>;
+  readonly dependencies: Versions;
+  readonly devDependencies: Versions;
 }
 
+const projectManifest = (): Manifest =>
+  JSON.parse(read("project").find(({ path }) => path === "package.json")!.text);
+
+/** The packages that compile the files. */
+export const toolsOf = (): Versions => projectManifest().devDependencies;
+
 /** The packages that the files import, with the versions that they are tested with. */
-export function dependenciesOf(files: readonly NewFile[]): Record<string, string> {
-  const { dependencies } = JSON.parse(
-    read("project").find(({ path }) => path === "package.json")!.text,
-  ) as Manifest;
+export function dependenciesOf(files: readonly NewFile[]): Versions {
+  const { dependencies } = projectManifest();
   const used = (dependency: string) =>
     files.some(({ text }) => new RegExp(`from "${dependency}["/]`).test(text));
   return Object.fromEntries(

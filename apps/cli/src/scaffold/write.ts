@@ -1,5 +1,5 @@
 // Writes what is new into a folder: all of it or nothing, and never over what is there.
-import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { cliErrors } from "../errors.ts";
 import type { NewFile } from "./files.ts";
@@ -34,21 +34,4 @@ export function writeAll(folder: string, files: readonly NewFile[]): void {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text, { flag: "wx" });
   }
-}
-
-/** Of these packages, those that the folder's package.json does not have; undefined where there is none. */
-export function lackingIn(
-  folder: string,
-  dependencies: Readonly<Record<string, string>>,
-): [name: string, version: string][] | undefined {
-  const path = join(folder, "package.json");
-  if (!existsSync(path)) return undefined;
-  let has: readonly string[] = [];
-  try {
-    const manifest = JSON.parse(readFileSync(path, "utf8")) as Record<string, object | undefined>;
-    has = [manifest.dependencies, manifest.devDependencies].flatMap((each) => Object.keys(each ?? {}));
-  } catch {
-    // A package.json that npm will refuse, too: it says so better.
-  }
-  return Object.entries(dependencies).filter(([name]) => !has.includes(name));
 }

@@ -70,6 +70,11 @@ export const pgErrors = catalogue({
     remedy:
       "Of Tuntas: install the version that this database was made with, or a later one. Of an application: put the file back as it was and write a further one.",
   },
+  TUNTAS_MIGRATION_FOLDER: {
+    meaning: "The folder of an application's migrations is not there, or cannot be read.",
+    remedy:
+      'Write it as `new URL("../migrations/", import.meta.url)`, seen from the file that runs (dist, not src), and bring the folder along in what you deploy.',
+  },
   TUNTAS_MIGRATION_SCHEMA: {
     meaning: "The schema that an application names for its tables is no plain name.",
     remedy: "Name it in lower case, with letters, digits and _.",

@@ -57,6 +57,19 @@ test("M-04 M-05 processes that start at once bring the tables up to date, once; 
   await expect(elsewhere).rejects.toMatchObject({ code: "TUNTAS_MIGRATION_SCHEMA" });
 });
 
+test("a folder is found with and without its slash; one that is not there is named before anything has run", async () => {
+  const folder = pathToFileURL(path);
+  const plan = await planMigrations(kit.platform.database, { ...migrations, folder });
+  expect(plan.pending).toMatchObject([{ name: "0001-items.sql" }]);
+  for (const wrong of [new URL("nowhere/", migrations.folder), "./migrations", undefined])
+    await expect(
+      runMigrations(kit.platform.database, { ...migrations, folder: wrong as URL }),
+    ).rejects.toMatchObject({
+      code: "TUNTAS_MIGRATION_FOLDER",
+      message: expect.stringContaining(`got ${String(wrong)}: `),
+    });
+});
+
 test("M-06 M-07 a file that fails, waits or takes too long leaves nothing behind and says which; what ran is told with its time", async () => {
   const { schema } = migrations;
   await write(

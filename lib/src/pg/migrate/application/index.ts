@@ -1,6 +1,8 @@
 // Migrations of an application: its own tables, in a schema of its own, from plain numbered SQL files. Each runs once, in a
 // transaction of its own under a lock that all processes share, with limits on how long it may wait and take.
 import { readdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type pg from "pg";
 import { toMs } from "../../../core/duration.ts";
 import { statementsOf } from "../../../core/sql-text.ts";
@@ -25,17 +27,30 @@ interface Tell {
   readonly whileRunning?: boolean;
 }
 
+async function pathsIn(folder: URL): Promise<string[]> {
+  try {
+    const path = fileURLToPath(folder);
+    const names = (await readdir(path)).filter((name) => name.endsWith(".sql"));
+    return names.toSorted().map((name) => join(path, name));
+  } catch (cause) {
+    throw pgErrors.error(
+      "TUNTAS_MIGRATION_FOLDER",
+      `expected migrations.folder to be the URL of a folder, got ${String(folder)}: ${(cause as Error).message}`,
+      { cause },
+    );
+  }
+}
+
 async function readFiles({ folder, schema }: Migrations): Promise<File[]> {
   if (!schemaForm.test(schema))
     throw pgErrors.error(
       "TUNTAS_MIGRATION_SCHEMA",
       `expected a schema's name in lower case, got ${JSON.stringify(schema)}`,
     );
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).toSorted();
   return Promise.all(
-    names.map(async (name) => {
-      const text = await readFile(new URL(name, folder), "utf8");
-      return { name, text, checksum: checksumOf(text), statements: statementsOf(text) };
+    (await pathsIn(folder)).map(async (path) => {
+      const text = await readFile(path, "utf8");
+      return { name: basename(path), text, checksum: checksumOf(text), statements: statementsOf(text) };
     }),
   );
 }
@@ -97,8 +112,8 @@ async function runFile(client: pg.Client, file: File, migrations: Migrations): P
 
 /**
  * Runs what is missing, file by file; one that fails leaves nothing behind, and those before it stay. Errors:
- * TUNTAS_MIGRATION_CHANGED, TUNTAS_MIGRATION_SCHEMA, TUNTAS_MIGRATION_CONTROL and TUNTAS_MIGRATION_DESTRUCTIVE before anything has
- * run, TUNTAS_MIGRATION_FAILED, TUNTAS_MIGRATION_LIMIT.
+ * TUNTAS_MIGRATION_FOLDER, TUNTAS_MIGRATION_CHANGED, TUNTAS_MIGRATION_SCHEMA, TUNTAS_MIGRATION_CONTROL and
+ * TUNTAS_MIGRATION_DESTRUCTIVE before anything has run, TUNTAS_MIGRATION_FAILED, TUNTAS_MIGRATION_LIMIT.
  */
 export async function runMigrations(
   database: Place,

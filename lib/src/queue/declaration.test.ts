@@ -45,6 +45,12 @@ const wrong: readonly (readonly [string, () => unknown, string, RegExp])[] = [
     /"order-work": worker: timeout: .*"20 seconds"/,
   ],
   [
+    "a number as text",
+    () => worker(declare({}), { ...sound, concurrency: "16" as unknown as number }),
+    "TUNTAS_QUEUE_OPTIONS",
+    /"order-work": worker: expected concurrency from 1 to 1000, got '16'/,
+  ],
+  [
     "a worker's backoff",
     () => worker(declare({}), { ...sound, backoff: { base: "1s", max: undefined as unknown as "1s" } }),
     "TUNTAS_DURATION_INVALID",

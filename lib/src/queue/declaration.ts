@@ -297,7 +297,7 @@ export function worker<S extends Schema>(
   for (const field of ["concurrency", "globalConcurrency"] as const) {
     const value = options[field];
     if (value !== undefined && (!Number.isInteger(value) || value < 1 || value > 1000))
-      throw fail(`expected ${field} from 1 to 1000, got ${value}`);
+      throw fail(`expected ${field} from 1 to 1000, got ${inspect(value)}`);
   }
   if (options.tenants) checkTenants(of, options.tenants, fail);
   checkWorkerDurations(of.name, options);

@@ -1,5 +1,6 @@
 // Whose message it is, and what one tenant may take of a pool that it shares. Pure: a tenant is the group of its messages, and its
 // limits are what the worker declares. docs/decisions/0052-tenants.md.
+import { inspect } from "node:util";
 import type { Duration } from "../core/duration.ts";
 import { toMs } from "../core/duration.ts";
 import { isSqsName } from "../core/text.ts";
@@ -39,14 +40,14 @@ const perSecondRange = [0.001, 10_000] as const;
 
 function* faultsOf({ concurrency, perSecond }: TenantLimit, at: string): Generator<string> {
   if (concurrency !== undefined && !(Number.isInteger(concurrency) && isIn(concurrency, concurrencyRange)))
-    yield `expected ${at}concurrency from 1 to 1000, got ${concurrency}`;
+    yield `expected ${at}concurrency from 1 to 1000, got ${inspect(concurrency)}`;
   if (perSecond !== undefined && !isIn(perSecond, perSecondRange))
-    yield `expected ${at}perSecond from 0.001 to 10000, got ${perSecond}`;
+    yield `expected ${at}perSecond from 0.001 to 10000, got ${inspect(perSecond)}`;
 }
 
 function* faultsOfBreaker({ failures, standstill }: TenantBreaker): Generator<string> {
   if (!Number.isInteger(failures) || !isIn(failures, concurrencyRange))
-    yield `expected tenants.breaker.failures from 1 to 1000, got ${failures}`;
+    yield `expected tenants.breaker.failures from 1 to 1000, got ${inspect(failures)}`;
   toMs(standstill, "tenants.breaker.standstill");
 }
 

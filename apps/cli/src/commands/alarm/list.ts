@@ -2,9 +2,9 @@ import type { Command } from "../../command.ts";
 import { instant, plural, table } from "../../render.ts";
 import { withPlatform } from "../../session.ts";
 
-/** The rows, and of the rest how many there are. */
-function withCount(rows: string, shown: number, all: number): string {
-  const ok = `${all - shown} of ${plural(all, "alarm")} OK`;
+/** The rows, and how many are not among them since they are OK. */
+function withCount(rows: string, shown: number, [okCount, all]: readonly [number, number]): string {
+  const ok = `${okCount} of ${plural(all, "alarm")} OK`;
   return shown === 0 ? `Nothing is in alarm: ${ok}.` : `${rows}\n${ok}; --all shows them.`;
 }
 
@@ -36,7 +36,8 @@ export const alarmList: Command = {
         WHY: (each) => each.reason,
         RUNBOOK: (each) => each.runbook,
       });
-      const text = call.flag("firing") || call.flag("all") ? rows : withCount(rows, shown.length, all.length);
+      const counts = [all.length - notOk.length, all.length] as const;
+      const text = call.flag("all") ? rows : withCount(rows, shown.length, counts);
       const status = call.flag("firing") && firing.length > 0 ? 1 : 0;
       return { document: { alarms: call.flag("firing") ? firing : all }, text, status };
     }),

@@ -66,6 +66,21 @@ test("V-15: the shipped alarms each have a bound, periods, a severity and a runb
   }
 });
 
+test("V-17: a figure that nobody looked at is not known, which is not 0, and speaks for nothing", async () => {
+  const { queues, alarms } = kit.platform;
+  await queues.catalog.create(defaultScope, "unseen", {});
+  await kit.platform.sample();
+  const ages = async () => (await alarms.runbook("oldest-message", "unseen")).checks[0];
+  expect(await ages()).toMatchObject({ value: 0, detail: [] });
+  await kit.advance(600_000);
+  const gap = `insert into ${kit.schema}.series_mark (kind, at, until, subject, text)
+    select 'gap', now - interval '9 minutes', now + interval '1 minute', 'sampling', 'nobody looked'
+    from ${kit.schema}.now() now`;
+  await kit.platform.database.transaction(({ client }) => client.query(gap));
+  expect(await ages()).toMatchObject({ value: null, detail: [expect.stringContaining("nobody looked")] });
+  expect((await alarms.runbook("oldest-message", "unseen")).suggestion).toBeNull();
+});
+
 test("V-17 V-18 V-21: a queue that nobody works on is in alarm, by its own name; the alarm ends when it is empty", async () => {
   const { queues, alarms } = kit.platform;
   const { queue } = await queues.catalog.create(defaultScope, "left-alone", {});

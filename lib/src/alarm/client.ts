@@ -62,6 +62,9 @@ const shippedNames = new Set(shippedAlarms.map(({ name }) => name));
 const isShipped = (definition: AlarmDefinition): boolean =>
   shippedNames.has(definition.name) && definition.options.owner === "none";
 
+/** What a runbook says in place of a figure that is not known. */
+const nobodyLooked = "nobody looked meanwhile; ask again in ten seconds";
+
 const rank = { ALARM: 0, INSUFFICIENT_DATA: 1, OK: 2 } as const;
 
 export function makeAlarms({ database, series, targets, ownerOf }: AlarmsOptions): Alarms {
@@ -120,6 +123,9 @@ export function makeAlarms({ database, series, targets, ownerOf }: AlarmsOptions
     const { name, labels: own } = check.metric;
     const range = { fromMs: nowMs - toMs(check.over ?? "5m"), toMs: nowMs, stepMs: 10_000 };
     const found = await series.read({ name, labels: { ...labels, ...own }, ...range });
+    const isUnseen = ({ kind, points }: Series) => kind === "gauge" && points.length === 0;
+    // Nobody looked meanwhile, which is not the same as none: a runbook that says 0 ends the search.
+    if (found.length > 0 && found.every(isUnseen)) return null;
     return found.reduce((sum, each) => sum + valueOf(each, check), 0);
   }
 
@@ -137,6 +143,7 @@ export function makeAlarms({ database, series, targets, ownerOf }: AlarmsOptions
   ): string | null {
     const asked = of.options.checks ?? [];
     if (asked.length !== backlogChecks.length || asked[0]!.text !== backlogChecks[0].text) return null;
+    if (checks.some(({ value, detail }) => value === null && detail.includes(nobodyLooked))) return null;
     const [, done, failed, deadLetters, processes, , paused, received] = checks.map(
       ({ value }) => value ?? 0,
     );
@@ -185,8 +192,9 @@ export function makeAlarms({ database, series, targets, ownerOf }: AlarmsOptions
       ];
       const checks: CheckedCheck[] = [];
       for (const [index, check] of asked.entries()) {
-        const detail = check.metric ? [] : index === asked.length - 1 ? changes : [];
         const value = await checked(check, labels, nowMs);
+        const unseen = check.metric && value === null ? [nobodyLooked] : [];
+        const detail = index === asked.length - 1 ? changes : unseen;
         checks.push({ number: index + 1, text: check.text, value, unit: check.unit ?? "", detail });
       }
       const responsible = isShipped(of) ? await ownerOf(labels) : undefined;

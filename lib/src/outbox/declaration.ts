@@ -22,8 +22,14 @@ const optionNames: NamesOf<EndpointOptions> = {
 /** What a claimed row may take at most: after 60 s it is somebody else's. */
 const timeoutMaxMs = 30_000;
 
-const isHttp = (url: unknown): boolean =>
-  typeof url === "string" && /^https?:/i.test(url) && URL.canParse(url);
+function isHttp(url: unknown): boolean {
+  if (typeof url !== "string" || !/^https?:/i.test(url) || !URL.canParse(url)) return false;
+  const { username, password } = new URL(url);
+  return username === "" && password === "";
+}
+
+/** The address without what may be secret. */
+const bare = (url: unknown): unknown => (typeof url === "string" ? url.replace(/\/\/[^/]*@/, "//…@") : url);
 
 const areStatuses = (list: unknown, [min, max]: readonly [number, number]): boolean =>
   Array.isArray(list) && list.every((each) => Number.isInteger(each) && each >= min && each <= max);
@@ -41,7 +47,7 @@ function* findings(name: string, options: EndpointOptions): Generator<Finding> {
   yield (
     typeof url !== "function" &&
     !isHttp(url) &&
-    `url: expected http(s), or a function that says it, ${got(url)}`
+    `url: expected http(s) without a password, or a function that says it, ${got(bare(url))}`
   );
   const wrongHeader = Object.entries(headers).find(
     ([, value]) => typeof value !== "string" && typeof value !== "function",

@@ -1,10 +1,13 @@
 // A declared HTTP endpoint, with a real server that is killed in the middle.
+import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { app, start } from "../app.ts";
+import type { JoiningTarget, Target } from "../engine/target.ts";
 import { refusal } from "../core/refusal.fixture.ts";
 import { testDatabase } from "../testing/index.ts";
 import { addAll, listParked, readStatus } from "./client.ts";
-import { endpoint } from "./declaration.ts";
+import type { EndpointOptions } from "./contract.ts";
+import { endpoint, endpointTarget } from "./declaration.ts";
 
 const script = new URL("endpoint.fixture.mjs", import.meta.url);
 
@@ -74,6 +77,34 @@ test("an endpoint without an address yet has its announcements wait", async () =
   await expect
     .poll(() => database.query(failure))
     .toEqual([{ code: "TUNTAS_OUTBOX_UNAVAILABLE", refusals: 0, parked_at: null }]);
+});
+
+test("what an endpoint does not take is told without its secret, in the row and in the error", async () => {
+  const parts = {
+    timeout: "2s",
+    retry: { refusals: 2, base: "1ms", max: "1ms" },
+    permanentStatus: [],
+  } as const;
+  const announcement = { eventId: "1", key: null, type: null, payload: "{}", target: { name: "crm" } };
+  const told = async (more: Pick<EndpointOptions, "url" | "headers">) => {
+    const target = endpointTarget(endpoint("crm", { ...parts, ...more })) as Exclude<Target, JoiningTarget>;
+    const failure = await target.deliver(announcement as never, AbortSignal.timeout(5000)).then(
+      () => undefined,
+      (cause: unknown) => cause as Error,
+    );
+    expect(failure).toMatchObject({ code: "TUNTAS_OUTBOX_UNAVAILABLE" });
+    expect(inspect(failure, { depth: 9 })).not.toContain("s3cret");
+    return failure!.message;
+  };
+  const closed = "http://127.0.0.1:1/notices";
+  expect(await told({ url: `${closed}?token=s3cret` })).toContain(`no answer from ${closed}: `);
+  expect(await told({ url: () => "http://me:s3cret@127.0.0.1:1/" })).toContain("a password in it");
+  expect(await told({ url: () => "s3cret" })).toContain("is no URL");
+  const authorization = () => "Bearer s3cret\ns3cret";
+  expect(await told({ url: closed, headers: { authorization } })).toContain("headers.authorization");
+  const declared = refusal(() => endpoint("crm", { ...parts, url: "https://me:s3cret@crm.example/" }));
+  expect(declared).toContain("url: expected http(s) without a password");
+  expect(declared).not.toContain("s3cret");
 });
 
 test("an endpoint says everything that is wrong with its declaration at once", () => {

@@ -8,16 +8,43 @@ import { outboxErrors } from "./contract.ts";
 
 const told = (value: Told): string | undefined => (typeof value === "function" ? value() : value);
 
-/** A header that is not told now is left out. */
-function headersOf({ headers = {} }: HttpEndpoint): Record<string, string> {
-  const all = Object.entries(headers).map(([name, value]) => [name, told(value)] as const);
-  return Object.fromEntries(
-    all.filter((entry): entry is readonly [string, string] => entry[1] !== undefined),
-  );
-}
-
 const unavailable = (message: string, cause?: unknown) =>
   outboxErrors.error("TUNTAS_OUTBOX_UNAVAILABLE", message, { cause });
+
+// What fetch says of an address or a header that it does not take repeats it, and a failure is kept in a row and logged: so each is
+// looked at before, and named without what may be secret.
+
+/** A header that is not told now is left out. Errors: TUNTAS_OUTBOX_UNAVAILABLE. */
+function headersOf({ headers = {} }: HttpEndpoint): Record<string, string> {
+  const all: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const text = told(value);
+    if (text === undefined) continue;
+    if (!isHeader(name, text))
+      throw unavailable(`headers.${name} is told as what no header can be, of ${text.length} characters`);
+    all[name] = text;
+  }
+  return all;
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    return new Headers({ [name]: value }).has(name);
+  } catch {
+    return false;
+  }
+}
+
+/** Where the endpoint is. Errors: TUNTAS_OUTBOX_UNAVAILABLE. */
+function addressOf({ url: given }: HttpEndpoint, name: string): URL {
+  const text = told(given);
+  if (!text) throw unavailable(`nothing says yet where ${name} is`);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && url.username === "" && url.password === "") return url;
+  throw unavailable(
+    `the address of ${name} is ${url ? "told with a password in it, which belongs into a header" : "no URL"}`,
+  );
+}
 
 /** The code under which an answer that is neither 2xx nor a duplicate is taken. */
 function codeOf({ permanentStatus = [] }: HttpEndpoint, status: number) {
@@ -63,17 +90,19 @@ export function httpTarget(endpoint: HttpEndpoint): Target {
   refuseUnknown("httpTarget", endpoint, endpointNames);
   return {
     async deliver(announcement, signal): Promise<Receipt> {
-      const url = told(endpoint.url);
-      if (!url) throw unavailable(`nothing says yet where ${announcement.target.name} is`);
-      const response = await fetch(url, requestOf(endpoint, announcement, signal)).catch((cause: unknown) => {
-        throw unavailable(`no answer from ${url}: ${(cause as Error).message}`, cause);
+      const url = addressOf(endpoint, announcement.target.name);
+      const place = `${url.origin}${url.pathname}`; // without its query, in which a token may be
+      const request = requestOf(endpoint, announcement, signal);
+      const response = await fetch(url, request).catch((cause: unknown) => {
+        throw unavailable(`no answer from ${place}: ${(cause as Error).message}`, cause);
       });
-      await response.body?.cancel();
+      // It has answered, whatever becomes of the rest.
+      await response.body?.cancel().catch(() => undefined);
       if (endpoint.duplicateStatus?.includes(response.status)) return { status: "duplicate" };
       if (response.ok) return { status: "created" };
       throw outboxErrors.error(
         codeOf(endpoint, response.status),
-        `expected 2xx from ${url}, got ${response.status}`,
+        `expected 2xx from ${place}, got ${response.status}`,
       );
     },
   };

@@ -116,6 +116,19 @@ test("M-01 M-08 apart from the start a process refuses tables that lack somethin
   await (await start(shop, { platform: kit.platform })).stop();
 });
 
+test("what only looks like the end of a transaction runs: in a body, a quoted text, a CASE", async () => {
+  const { schema } = migrations;
+  await write(
+    "0002-bodies.sql",
+    `create function ${schema}.one() returns int language plpgsql as $body1$\r\nbegin return 1; end $body1$;
+     create function ${schema}.two() returns int language sql begin atomic select case when true then 1 end; select 2; end;
+     insert into ${schema}.item values (E'it\\'s; commit; '), ('; begin;'); -- ; rollback`,
+  );
+  expect((await run()).map(({ name }) => name)).toEqual(["0001-items.sql", "0002-bodies.sql"]);
+  const made = `select ${schema}.one() + ${schema}.two() as sum, array_agg(name order by name) as names from ${schema}.item`;
+  expect(await database.query(made)).toEqual([{ sum: 3, names: ["; begin;", "it's; commit; "] }]);
+});
+
 test("a file that begins or ends a transaction is refused before anything has run", async () => {
   await write("0002-own.sql", "begin; select 1; commit");
   await expect(run()).rejects.toMatchObject({

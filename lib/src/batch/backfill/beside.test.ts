@@ -92,7 +92,7 @@ test("B-22: whatever the handler announces, by whichever way, is kept back and c
 
 test("B-22: a side effect for a record of long ago is refused before it is made", async () => {
   let made = 0;
-  const mail = provider({ name: "mail", timeout: "5s", lookup: "none" } as never);
+  const mail = provider({ name: "mail", timeout: "5s", reconcile: { send: "manual" } });
   const of = shop.declare({
     abort: { errorShare: 1, downstream: "600s" },
     async handle(records) {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await kitchen.client.query("drop owned by case_repair; drop role case_repair");
+  await kitchen.client.query("drop owned by ledger_repair; drop role ledger_repair");
   await kitchen.close();
 });
 

@@ -130,4 +130,4 @@ await watch;
 await gateway.close();
 await running.stop();
 await platform.close();
-rmSync(dataDir, { recursive: true, force: true });
+rmSync(dataDir, { recursive: true, force: true, maxRetries: 20 });

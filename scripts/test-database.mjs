@@ -44,6 +44,6 @@ export async function setup() {
   process.env.DATABASE_URL = server.url;
   return async () => {
     await server.detach();
-    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 20 });
   };
 }

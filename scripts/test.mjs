@@ -48,7 +48,7 @@ for (const { name, passed, said } of results) console.log(`${said}${passed ? "âœ
 const counted = existsSync(report)
   ? JSON.parse(readFileSync(report, "utf8"))
   : { numPassedTests: 0, numFailedTests: 1, numPendingTests: 0 };
-rmSync(scratch, { recursive: true, force: true });
+rmSync(scratch, { recursive: true, force: true, maxRetries: 20 });
 
 const failedChecks = results.filter(({ passed }) => !passed).length;
 const passed = counted.numPassedTests + results.length - failedChecks;

@@ -86,7 +86,7 @@ export async function openKitchen(name: string): Promise<Kitchen> {
     async close() {
       await client.end();
       await onServer(`drop database ${database} with (force)`);
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }

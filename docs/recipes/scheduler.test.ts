@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.close();
   await kit[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
 });
 
 const blocks = (language: string): string[] =>

@@ -152,7 +152,7 @@ test.skipIf(!hasTools)(
       expect(alias!.routes).toEqual([{ stateMachineVersionArn: `${machine.arn}:2`, weight: 100 }]);
     } finally {
       await gateway.close();
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
     }
   },
 );

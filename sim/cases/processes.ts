@@ -43,7 +43,7 @@ export async function embedded(): Promise<Server> {
     },
     async [Symbol.asyncDispose]() {
       await server.detach();
-      rmSync(dataDir, { recursive: true, force: true });
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }

@@ -64,7 +64,7 @@ beforeAll(async () => {
   const { stdout } = await npm(root, "pack", "-w", "lib", "--json", "--pack-destination", folder);
   [packed] = JSON.parse(stdout);
 }, generousMs);
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }));
 
 test(
   "the tarball installs in an empty folder, without install scripts; its command runs, serves, and ends with npx",

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await home[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 20 });
 });
 
 const sqs = (url: string, action: string, body: object) =>

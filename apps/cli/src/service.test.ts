@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (controller?.exitCode === null && controller.kill("SIGTERM")) await once(controller, "close");
   await home[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
 });
 
 function write(name: string, text: string): string {

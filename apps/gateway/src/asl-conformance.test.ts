@@ -27,7 +27,7 @@ async function runCorpus(): Promise<Result[]> {
     });
     return JSON.parse(await readFile(file, "utf8")) as Result[];
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 20 });
   }
 }
 

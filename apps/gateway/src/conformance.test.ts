@@ -31,7 +31,7 @@ async function runCorpus(endpoint: string): Promise<Result[]> {
     });
     return JSON.parse(await readFile(file, "utf8")) as Result[];
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 20 });
   }
 }
 

@@ -74,7 +74,7 @@ export async function startTestGateway(options: TestPlatformOptions = {}): Promi
     async [Symbol.asyncDispose]() {
       await gateway.close();
       await kit[Symbol.asyncDispose]();
-      await rm(dataDir, { recursive: true, force: true });
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }

@@ -126,7 +126,7 @@ describe("executions whose process is killed", () => {
     second.process.kill("SIGTERM");
     await once(second.process, "exit");
     lambda.close();
-    await rm(dataDir, { recursive: true, force: true });
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 20 });
   });
 });
 
@@ -180,7 +180,7 @@ test("P-01 a map run goes on in another process, and so does its redrive", async
   third.process.kill("SIGTERM");
   await once(third.process, "exit");
   lambda.close();
-  await rm(dataDir, { recursive: true, force: true });
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 20 });
 }, 240_000);
 
 const withGateway = async (work: (call: Call, gateway: TestGateway) => Promise<void>) => {

@@ -32,7 +32,7 @@ export function withCdk<T>(validated: boolean, work: (cdk: App) => T): T {
   try {
     return work(cdk);
   } finally {
-    rmSync(cdk.outdir, { recursive: true, force: true });
+    rmSync(cdk.outdir, { recursive: true, force: true, maxRetries: 20 });
   }
 }
 

@@ -44,7 +44,7 @@ afterAll(async () => {
   await controller.ended;
   for (const child of children) child.kill("SIGKILL");
   await house[Symbol.asyncDispose]();
-  rmSync(dataDir, { recursive: true, force: true });
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 20 });
 }, 240_000);
 
 test("U-07 U-09 D-28: both are replaced batch by batch under load; no order is refused, lost or done twice", async () => {

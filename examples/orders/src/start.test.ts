@@ -26,7 +26,7 @@ afterAll(() => {
       // It has ended by itself, as it should.
     }
   }
-  rmSync(dataDir, { recursive: true, force: true });
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 20 });
 });
 
 /** In a process group of its own, as a shell does it. */

@@ -8,7 +8,7 @@ import { forgetOutputs, outputsKept, readOutput, staleOutputs, turnOutput } from
 import { startHeld } from "./worker/processes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tuntas-output-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
 
 test("a process goes on printing while its file is turned: the disk that it takes is bounded, and its end is whole", async () => {
   const output = join(folder, "web", "1.log");

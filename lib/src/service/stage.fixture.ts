@@ -92,7 +92,7 @@ export function openStage(): Stage {
     for (const { name } of await kit.platform.services.list())
       for (const { pid } of await running(name)) if (pid !== null) signalGroup(pid, "SIGKILL");
     await kit[Symbol.asyncDispose]();
-    rmSync(outputs, { recursive: true, force: true });
+    rmSync(outputs, { recursive: true, force: true, maxRetries: 20 });
   });
   return {
     get kit() {

@@ -92,7 +92,7 @@ export async function startPostgres15(
     },
     async [Symbol.asyncDispose]() {
       await control("stop", "-m", "immediate").catch(() => undefined);
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }
@@ -144,7 +144,7 @@ unix_socket_dir =
       const exited = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGINT");
       if (child.exitCode === null) await exited;
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }

@@ -62,7 +62,7 @@ export async function openServices({ services, ...platform }: Platform): Promise
       await controller.close();
       process.env.TUNTAS_DATA_DIR = before;
       if (before === undefined) delete process.env.TUNTAS_DATA_DIR;
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }

@@ -48,7 +48,7 @@ async function freshServer(): Promise<string> {
   const server = await attachEmbedded({ dataDir });
   onTestFinished(async () => {
     await server.detach();
-    await rm(dataDir, { recursive: true, force: true });
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 20 });
   });
   return server.url;
 }

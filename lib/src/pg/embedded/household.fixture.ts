@@ -63,7 +63,8 @@ export class Household {
   async clear(): Promise<void> {
     for (const child of this.#processes.splice(0)) child.kill("SIGKILL");
     for (const dataDir of this.#dataDirs.splice(0)) await clearServer(dataDir);
-    for (const folder of this.#folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+    for (const folder of this.#folders.splice(0))
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
   }
 }
 
@@ -73,7 +74,7 @@ async function clearServer(dataDir: string): Promise<void> {
   await until(() => supervisorsOf(dataDir).length === 0);
   for (const pid of postmastersOf(dataDir)) process.kill(pid, "SIGQUIT");
   await until(() => postmastersOf(dataDir).length === 0);
-  if (place !== dataDir) rmSync(place, { recursive: true, force: true });
+  if (place !== dataDir) rmSync(place, { recursive: true, force: true, maxRetries: 20 });
 }
 
 export const supervisorsOf = (dataDir: string): number[] =>

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await kit?.[Symbol.asyncDispose]();
-  await rm(dataDir, { recursive: true, force: true });
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 20 });
 });
 
 const create = async (name: string, settings: QueueSettings = {}): Promise<QueueRecord> =>

@@ -74,7 +74,7 @@ export function smallDisk(): SmallDisk | undefined {
     },
     [Symbol.dispose]() {
       clear();
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
       if (own === undefined) return;
       execFileSync("umount", ["-l", own]);
       rmSync(own, { recursive: true });

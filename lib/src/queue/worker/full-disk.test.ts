@@ -101,7 +101,7 @@ test("a full disk under the tables refuses sends with a coded error, and work go
   await of.send({ id: "after", text });
   await expect.poll(() => handled.size).toBe(tried.accepted.length + 1);
   expect([...handled.keys()].toSorted()).toEqual([...tried.accepted, "after"].toSorted());
-  rmSync(join(dataDir, ".."), { recursive: true, force: true });
+  rmSync(join(dataDir, ".."), { recursive: true, force: true, maxRetries: 20 });
 });
 
 /** Puts the write-ahead log of a stopped server on the disk. */
@@ -151,5 +151,5 @@ test("a full disk under the write-ahead log stops the server; it is started agai
     )
     .toBe(true);
   await expect.poll(() => [...tried.accepted, "after"].filter((id) => !handled.has(id))).toEqual([]);
-  rmSync(join(dataDir, ".."), { recursive: true, force: true });
+  rmSync(join(dataDir, ".."), { recursive: true, force: true, maxRetries: 20 });
 }, 150_000);

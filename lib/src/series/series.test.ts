@@ -55,7 +55,9 @@ test("what was long ago is still known by the coarse buckets after the fine ones
   const [coarse] = await lastMinutes("depth", "b", 26 * 60, 10_000);
   expect(coarse!.points.filter(({ samples }) => samples > 0)).toHaveLength(1);
   const { rows } = await database.transaction((tx) =>
-    tx.client.query(`select count(*)::int as count from ${kit.schema}.series_point where width_seconds = 10 and at < ${kit.schema}.now() - interval '90 minutes'`),
+    tx.client.query(
+      `select count(*)::int as count from ${kit.schema}.series_point where width_seconds = 10 and at < ${kit.schema}.now() - interval '90 minutes'`,
+    ),
   );
   expect(rows[0].count).toBe(0);
 });

@@ -41,6 +41,7 @@ create function tuntas.claim_tenants(
     own integer;
     cap integer;
     may integer;
+    due integer;
     slack interval;
     free_at timestamptz;
     again_at timestamptz;
@@ -62,7 +63,7 @@ create function tuntas.claim_tenants(
     select d.id into dead_letter from tuntas.queue d
       where d.account = q.account and d.region = q.region and d.name = q.dead_letter_name;
     if strays then
-      chosen := array(select r.ctid from tuntas.ready r where r.queue_id = queue and r.group_id is null order by r.turn, r.id limit n);
+      chosen := array(select r.ctid from tuntas.ready r where r.queue_id = queue and coalesce(r.group_id, '') = '' order by r.turn, r.id limit n);
     end if;
     places := n - cardinality(chosen);
 
@@ -100,12 +101,21 @@ create function tuntas.claim_tenants(
       if rates[own] is not null then
         -- A tenth of a second's worth at once, so that fast tenants need not be looked at for each message.
         slack := make_interval(secs => greatest(0, 0.1 - 1 / rates[own]));
+        -- Later than this rate ever puts it: a slower one did, which was declared before, and it begins anew.
         free_at := greatest(state.next_at, tuntas.now());
+        if free_at > tuntas.now() + slack + make_interval(secs => 1 / rates[own] + 0.001) then
+          free_at := tuntas.now();
+        end if;
         if free_at > tuntas.now() + slack then
           again_at := least(again_at, free_at - slack);
           continue;
         end if;
-        may := least(may, floor(extract(epoch from tuntas.now() + slack - free_at) * rates[own] + 1e-6)::integer + 1);
+        due := floor(extract(epoch from tuntas.now() + slack - free_at) * rates[own] + 1e-6)::integer + 1;
+        -- What waits behind these comes when it is due, and not when one of them has ended.
+        if due < may then
+          may := due;
+          again_at := least(again_at, free_at + make_interval(secs => due / rates[own]) - slack);
+        end if;
       end if;
       tenants := tenants || this_tenant;
       shares := shares || least(may, places);
@@ -159,7 +169,10 @@ create function tuntas.claim_tenants(
       from taken k where k.group_id is not null and rates[coalesce(array_position(names, k.group_id), 1)] is not null
       group by k.group_id order by k.group_id
       on conflict on constraint tenant_pkey do update
-        set next_at = greatest(t.next_at, tuntas.now()) + (excluded.next_at - tuntas.now()), changed_at = tuntas.now()
+        set next_at = case when t.next_at between tuntas.now() and tuntas.now() + make_interval(
+            secs => greatest(0.1, 1 / rates[coalesce(array_position(names, t.tenant), 1)]) + 0.001) then t.next_at else tuntas.now() end
+            + (excluded.next_at - tuntas.now()),
+          changed_at = tuntas.now()
     ), advanced as (
       insert into tuntas.fair_turn as f (queue_id, turn, tenant)
       select queue, coalesce(max(p.turn), 0), reached from picked p having count(*) > 0 or visits = visits_max

@@ -6,7 +6,7 @@ import pg from "pg";
 import { askRows, type BurstStatement } from "./burst.ts";
 import type { Queryable, Row, Sql, Statement, Tx } from "./contract.ts";
 import { pgErrors } from "./contract.ts";
-import { isConnectionLost, toCoded } from "./faults.ts";
+import { isConnectionLost, isPoolBusy, toCoded } from "./faults.ts";
 import { makeLender, type Lender } from "./lease.ts";
 import { makeNames, type Names } from "./names.ts";
 
@@ -30,7 +30,7 @@ export interface Database extends Sql {
   onConnectionLost(handler: () => void): void;
   /** The most connections of both pools together. */
   readonly connectionsMax: number;
-  /** A connection for a handler's own transaction; waits until one of the pool is free. */
+  /** A connection for a handler's own transaction; waits until one of the pool is free, however long that is. */
   handlerClient(): Promise<pg.PoolClient>;
   /** Such connections for transactions that follow one another closely. */
   readonly lender: Lender;
@@ -244,10 +244,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       };
       return inTransaction(client, () => work(tx));
     },
-    handlerClient: () =>
-      handlers.connect().catch((cause) => {
-        throw toCoded(cause);
-      }),
+    async handlerClient() {
+      for (;;) {
+        try {
+          return await handlers.connect();
+        } catch (cause) {
+          // Handlers may hold all of them for as long as they may take, which is no failure of who waits.
+          if (!isPoolBusy(cause)) throw toCoded(cause);
+        }
+      }
+    },
     lender: makeLender(handlers, !pooled),
     async dedicatedClient() {
       const client = new pg.Client(clientConfig(options, pooled ? "" : sessionSettings));

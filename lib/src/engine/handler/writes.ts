@@ -2,7 +2,6 @@
 import type { PoolClient } from "pg";
 import { burst, type BurstStatement } from "../../pg/burst.ts";
 import type { Database } from "../../pg/database.ts";
-import { isPoolBusy } from "../../pg/faults.ts";
 import { dropClient } from "../../pg/wire.ts";
 import { beginning, committing, forgetLimits } from "./begin.ts";
 import type { Write } from "./contract.ts";
@@ -23,23 +22,12 @@ export const named = ({ names }: Pick<Database, "names">, { text, values }: Writ
   rows: undefined,
 });
 
-/** Handlers may hold all of them for as long as they may take, which is no failure of who waits. */
-async function freeClient(database: Database): Promise<PoolClient> {
-  for (;;) {
-    try {
-      return await database.handlerClient();
-    } catch (cause) {
-      if (!isPoolBusy(cause)) throw cause;
-    }
-  }
-}
-
 /** Lends a connection; whatever fails on it is rolled back. */
 export async function onHandlerClient<T>(
   database: Database,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
-  const client = await freeClient(database);
+  const client = await database.handlerClient();
   try {
     const result = await work(client);
     client.release();

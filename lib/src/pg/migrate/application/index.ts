@@ -41,21 +41,29 @@ async function pathsIn(folder: URL): Promise<string[]> {
   }
 }
 
-async function readFiles({ folder, schema }: Migrations): Promise<File[]> {
+/** Migrations with their files. */
+interface Read {
+  readonly migrations: Migrations;
+  readonly files: readonly File[];
+}
+
+async function read(migrations: Migrations): Promise<Read> {
+  const { folder, schema } = migrations;
   if (!schemaForm.test(schema))
     throw pgErrors.error(
       "TUNTAS_MIGRATION_SCHEMA",
       `expected a schema's name in lower case, got ${JSON.stringify(schema)}`,
     );
-  return Promise.all(
+  const files = await Promise.all(
     (await pathsIn(folder)).map(async (path) => {
       const text = await readFile(path, "utf8");
       return { name: basename(path), text, checksum: checksumOf(text), statements: statementsOf(text) };
     }),
   );
+  return { migrations, files };
 }
 
-async function planOf(database: Place, schema: string, files: readonly File[]): Promise<Plan> {
+async function planOf(database: Place, { migrations: { schema }, files }: Read): Promise<Plan> {
   const applied = await database.transaction(({ client }) => readApplied(client, schema));
   const missing = missingOf(files, applied);
   refuseControl(missing);
@@ -66,7 +74,7 @@ async function planOf(database: Place, schema: string, files: readonly File[]): 
 
 /** What would run, and who would notice; changes nothing. Errors: as of `runMigrations`. */
 export const planMigrations = async (database: Place, migrations: Migrations): Promise<Plan> =>
-  planOf(database, migrations.schema, await readFiles(migrations));
+  planOf(database, await read(migrations));
 
 function refuseDestructive({ pending, alive }: Plan): void {
   const file = pending.find(({ destructive }) => destructive.length > 0);
@@ -110,19 +118,13 @@ async function runFile(client: pg.Client, file: File, migrations: Migrations): P
   return ran;
 }
 
-/**
- * Runs what is missing, file by file; one that fails leaves nothing behind, and those before it stay. Errors:
- * TUNTAS_MIGRATION_FOLDER, TUNTAS_MIGRATION_CHANGED, TUNTAS_MIGRATION_SCHEMA, TUNTAS_MIGRATION_CONTROL and
- * TUNTAS_MIGRATION_DESTRUCTIVE before anything has run, TUNTAS_MIGRATION_FAILED, TUNTAS_MIGRATION_LIMIT.
- */
-export async function runMigrations(
+async function runMissing(
   database: Place,
-  migrations: Migrations,
-  { onRan, whileRunning = false }: Tell = {},
+  { migrations, files }: Read,
+  { onRan, whileRunning = false }: Tell,
 ): Promise<Ran[]> {
   const { schema } = migrations;
-  const files = await readFiles(migrations);
-  const plan = await planOf(database, schema, files);
+  const plan = await planOf(database, { migrations, files });
   if (!whileRunning) refuseDestructive(plan);
   const all: Ran[] = [];
   for (const { name } of plan.pending) {
@@ -138,13 +140,24 @@ export async function runMigrations(
   return all;
 }
 
+/**
+ * Runs what is missing, file by file; one that fails leaves nothing behind, and those before it stay. Errors:
+ * TUNTAS_MIGRATION_FOLDER, TUNTAS_MIGRATION_CHANGED, TUNTAS_MIGRATION_SCHEMA, TUNTAS_MIGRATION_CONTROL and
+ * TUNTAS_MIGRATION_DESTRUCTIVE before anything has run, TUNTAS_MIGRATION_FAILED, TUNTAS_MIGRATION_LIMIT.
+ */
+export const runMigrations = async (
+  database: Place,
+  migrations: Migrations,
+  tell: Tell = {},
+): Promise<Ran[]> => runMissing(database, await read(migrations), tell);
+
 /** Errors: TUNTAS_MIGRATION_PENDING. */
-async function refusePending(database: Place, migrations: Migrations): Promise<void> {
-  const { pending } = await planMigrations(database, migrations);
+async function refusePending(database: Place, of: Read): Promise<void> {
+  const { schema, pending } = await planOf(database, of);
   if (pending.length === 0) return;
   throw pgErrors.error(
     "TUNTAS_MIGRATION_PENDING",
-    `the tables in ${migrations.schema} lack ${pending.map(({ name }) => name).join(", ")}`,
+    `the tables in ${schema} lack ${pending.map(({ name }) => name).join(", ")}`,
   );
 }
 
@@ -154,8 +167,9 @@ export async function beginMigrated(
   migrations: Migrations,
   onRan: (ran: Ran) => void,
 ): Promise<() => Promise<void>> {
-  if (migrations.run === "apart") await refusePending(database, migrations);
-  else await runMigrations(database, migrations, { onRan });
-  const last = (await readFiles(migrations)).at(-1)?.name ?? null;
+  const of = await read(migrations);
+  if (migrations.run === "apart") await refusePending(database, of);
+  else await runMissing(database, of, { onRan });
+  const last = of.files.at(-1)?.name ?? null;
   return workOn(database, migrations.schema, last);
 }

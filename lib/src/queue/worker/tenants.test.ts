@@ -1,13 +1,19 @@
 import type { ChildProcess } from "node:child_process";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { z } from "zod";
 import { forkReady } from "../../engine/child.fixture.ts";
 import { app, poison, queue, start, worker } from "../../index.ts";
 import { testPlatform, type TestPlatform } from "../../testing/index.ts";
 import { defaultScope } from "../contract.ts";
 import { readyKey } from "../client/context.ts";
-import type { WorkerOptions } from "../declaration.ts";
-import type { TenantOptions } from "../tenants.ts";
+import {
+  makeTenanted,
+  pagesTouched,
+  putBacklog,
+  workTenanted,
+  type Document,
+  type Options,
+  type Tenanted,
+} from "./tenanted.fixture.ts";
 import { makeTenants } from "./tenants.ts";
 import { ask, freshName, gate, watch } from "./worker.fixture.ts";
 
@@ -17,73 +23,12 @@ beforeAll(async () => void (kit = await testPlatform()));
 afterAll(() => kit[Symbol.asyncDispose]());
 afterEach(() => children.splice(0).forEach((child) => child.kill("SIGKILL")));
 
-const document = z.object({ id: z.string(), tenant: z.string() });
-type Document = z.infer<typeof document>;
-
-const declare = (name = freshName()) =>
-  queue(name, {
-    message: document,
-    tenant: ({ tenant }) => tenant,
-    deadLetter: { after: 3, owner: "documents", runbook: "runbooks/documents.md", retention: "14d" },
-    poison: "quarantine",
-  });
-
-type Options = Partial<WorkerOptions<typeof document>> & { readonly tenants: TenantOptions };
-
-async function work(of: ReturnType<typeof declare>, options: Options) {
-  const attempts = watch("worker.attempt", ({ queue }) => queue === of.name);
-  const declared = worker(of, {
-    idempotencyKey: "none",
-    timeout: "60s",
-    backoff: { base: "1ms", max: "1ms" },
-    handle: () => undefined,
-    ...options,
-  });
-  const running = await start(app({ of, declared }), { platform: kit.platform });
-  const record = await kit.platform.queues.catalog.get(defaultScope, of.name);
-  return {
-    attempts,
-    record,
-    async [Symbol.asyncDispose]() {
-      attempts.close();
-      await running.stop();
-    },
-  };
-}
-
-/** Makes the queue without a worker. */
-async function made(of = declare()) {
-  const running = await start(app({ of }), { platform: kit.platform });
-  await running.stop();
-  return of;
-}
-
-/** Puts a backlog of a tenant there in one statement. */
+const work = (of: Tenanted, options: Options) => workTenanted(kit.platform, of, options);
+const made = (of?: Tenanted) => makeTenanted(kit.platform, of);
 const backlog = (name: string, tenant: string, count: number, group: string | null = tenant) =>
-  ask(
-    kit.platform,
-    `with q as (select id from tuntas.queue where name = $1), sent as (
-       insert into tuntas.message (message_id, sent_at, sender, body)
-       select gen_random_uuid(), tuntas.now(), 'test', json_build_object('id', n::text, 'tenant', $2::text) from generate_series(1, $3::int) n
-       returning id)
-     insert into tuntas.ready (queue_id, turn, id, sent_at, group_id)
-     select q.id, row_number() over (order by sent.id), sent.id, tuntas.now(), $4 from q, sent`,
-    [name, tenant, count, group],
-  );
+  putBacklog(kit.platform, { name, tenant, count, group });
 
-/** How many pages a statement touches once its session knows it. */
-async function pagesOf(text: string, queueId: number): Promise<number> {
-  const client = await kit.platform.database.dedicatedClient();
-  const named = text.replaceAll("tuntas.", `${kit.schema}.`).replace("$1", String(queueId));
-  try {
-    for (let time = 0; time < 3; time++) await client.query(named);
-    const { rows } = await client.query(`explain (analyze, buffers, format json) ${named}`);
-    const { Plan } = rows[0]["QUERY PLAN"][0];
-    return Plan["Shared Hit Blocks"] + Plan["Shared Read Blocks"];
-  } finally {
-    await client.end();
-  }
-}
+const pagesOf = (text: string, queueId: number) => pagesTouched(kit, text, queueId);
 
 const tally = (of: readonly { readonly tenant?: string }[]) => {
   const counts: Record<string, number> = {};

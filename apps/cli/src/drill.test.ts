@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("L-04 L-05 L-06 L-07 L-08 L-10 L-21: every drill goes as expected, and leaves its report", async () => {
+test("L-04 L-05 L-06 L-07 L-08 L-09 L-10 L-21 X-13: every drill goes as expected, and leaves its report", async () => {
   const { status, document } = await home.json(["drill", "--all", "--reports", folder]);
   const reports = document as DrillReport[];
   const wrong = reports.flatMap(({ drill, checks }) =>
@@ -25,7 +25,7 @@ test("L-04 L-05 L-06 L-07 L-08 L-10 L-21: every drill goes as expected, and leav
   );
   expect(wrong).toEqual([]);
   expect(status).toBe(0);
-  const names = ["poison", "kill", "slow-downstream", "bad-image", "bad-health", "memory"];
+  const names = ["poison", "kill", "slow-downstream", "bad-image", "bad-health", "memory", "storm"];
   expect(reports.map(({ drill }) => drill)).toEqual(names);
   for (const { checks } of reports) expect(checks.length).toBeGreaterThan(2);
   const badImage = reports.find(({ drill }) => drill === "bad-image")!.evidence as Record<
@@ -34,6 +34,14 @@ test("L-04 L-05 L-06 L-07 L-08 L-10 L-21: every drill goes as expected, and leav
   >;
   expect(badImage.events!.map(({ event }) => event)).toEqual(expect.arrayContaining(["breaker", "rollback"]));
   expect(badImage.instances).toContainEqual(expect.objectContaining({ reason: "exited", exit: "127" }));
+  const storm = reports.find(({ drill }) => drill === "storm")!;
+  expect(storm.checks.map(({ what }) => what)).toEqual(
+    expect.arrayContaining([
+      expect.stringContaining("the oldest message"),
+      expect.stringContaining("the bank is not harmed"),
+    ]),
+  );
+  expect(storm.evidence).toMatchObject({ bank: { refused: 0, repeated: 0, safePerSecond: 30 } });
   const left = readdirSync(folder);
   for (const report of reports) {
     const file = left.find((name) => name.endsWith(`-${report.drill}.json`))!;

@@ -1,6 +1,7 @@
 // Help that teaches: what a command is for, what it takes, and lines to copy.
 import type { ArgumentSpec, Command } from "./command.ts";
 import type { NounGroup } from "./nouns.ts";
+import { pairs, paragraph } from "./render.ts";
 
 const argumentText = ({ name, required, many }: ArgumentSpec): string => {
   const text = many ? `${name}…` : name;
@@ -39,39 +40,11 @@ export const statusesOf = (command: Command): readonly (readonly [status: string
   ["2", "the command line was not understood"],
 ];
 
-/** Lines of at most so many characters, broken between words. */
-function wrapped(text: string, width: number): string[] {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const line = lines.at(-1)!;
-    if (line !== "" && line.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
-  }
-  return lines;
-}
-
-const terminalWidth = (): number => process.stdout.columns ?? Infinity;
-const meaningMin = 30;
-
-/** Two columns; on a terminal the second is broken where the screen ends. */
-function pairs(
-  entries: readonly (readonly [string, string])[],
-  width = Math.max(...entries.map(([name]) => name.length)),
-): string {
-  const left = width + 4;
-  const room = Math.max(meaningMin, terminalWidth() - left);
-  return entries
-    .map(
-      ([name, meaning]) => `  ${name.padEnd(width)}  ${wrapped(meaning, room).join(`\n${" ".repeat(left)}`)}`,
-    )
-    .join("\n");
-}
-
 /** The help of one command. */
 export function helpOf(command: Command): string {
   const examples = command.examples.map(([line, meaning]) => `  # ${meaning}\n  ${line}`).join("\n");
   return [
-    wrapped(command.summary, terminalWidth()).join("\n"),
+    paragraph(command.summary),
     `Usage: ${usageOf(command)}`,
     `Options:\n${pairs(optionsOf(command))}`,
     `Exit status:\n${pairs(statusesOf(command))}`,

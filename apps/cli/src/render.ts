@@ -4,7 +4,7 @@ import { styleText } from "node:util";
 const widthDefault = 100;
 const gap = "  ";
 
-export const terminalWidth = (): number => process.stdout.columns ?? widthDefault;
+const terminalWidth = (): number => process.stdout.columns ?? widthDefault;
 
 /** Bold on a terminal, plain anywhere else or under NO_COLOR. */
 export const bold = (text: string): string =>
@@ -92,3 +92,42 @@ export function elapsed(ms: number | null): string {
 
 /** `1 message`, `3 messages`. */
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** Lines of at most so many characters, broken between words. */
+function wrapped(text: string, width: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1)!;
+    if (line !== "" && line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines;
+}
+
+const meaningMin = 30;
+const room = (left: number): number =>
+  process.stdout.isTTY ? Math.max(meaningMin, terminalWidth() - left) : Infinity;
+
+/** Text that is broken where a terminal ends; its further lines begin below the first one's. `left` is where that is. */
+export const paragraph = (text: string, left = 0): string =>
+  wrapped(text, room(left)).join(`\n${" ".repeat(left)}`);
+
+/** Two columns; on a terminal the second is broken where the screen ends. */
+export const pairs = (
+  entries: readonly (readonly [string, string])[],
+  width = Math.max(...entries.map(([name]) => name.length)),
+): string =>
+  entries.map(([name, meaning]) => `  ${name.padEnd(width)}  ${paragraph(meaning, width + 4)}`).join("\n");
+
+const bars = "▁▂▃▄▅▆▇█";
+
+/** A curve in a line; of many values each mark is the highest of its share. */
+export function sparkline(values: readonly number[], marks = 40): string {
+  const count = Math.min(marks, values.length);
+  const highest = Math.max(...values, Number.MIN_VALUE);
+  const share = (index: number) => Math.floor((index * values.length) / count);
+  return Array.from({ length: count }, (_, index) => {
+    const value = Math.max(...values.slice(share(index), share(index + 1)));
+    return bars[Math.round((Math.max(0, value) / highest) * (bars.length - 1))];
+  }).join("");
+}

@@ -308,6 +308,15 @@ const list: readonly Shipped[] = [
     page: "memory",
   },
   {
+    name: "memory-exceeded",
+    metric: { name: "tuntas_service_stops_total", labels: { reason: "memory" } },
+    when: { above: 0 },
+    of: once,
+    severity: "ticket",
+    checks: [],
+    page: "memory",
+  },
+  {
     name: "discrepancies",
     metric: { name: "tuntas_discrepancies", statistic: "last" },
     when: { above: 0 },

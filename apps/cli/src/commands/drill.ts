@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { nearest } from "tuntas";
 import type { Answer, Call, Command } from "../command.ts";
 import type { DrillName, DrillReport } from "../drills/index.ts";
-import { elapsed, plural, table } from "../render.ts";
+import { bold, elapsed, pairs, paragraph, plural, sparkline } from "../render.ts";
 
 /** Loaded where a drill is run: every other command would wait for what it needs. */
 const load = () => import("../drills/index.ts");
@@ -12,26 +12,33 @@ const load = () => import("../drills/index.ts");
 async function listDrills(): Promise<Answer> {
   const { drills, drillNames } = await load();
   const all = drillNames.map((drill) => ({ drill, does: drills[drill].does, lesson: drills[drill].lesson }));
-  const listed = table(all, { drill: ({ drill }) => drill, "what it does": ({ does }) => does });
+  const listed = pairs(all.map(({ drill, does }) => [drill, does] as const));
   return { document: all, text: `${listed}\n\nRun some: tuntas drill poison kill. All: tuntas drill --all` };
 }
 
 const verdict = ({ asExpected }: DrillReport): string => (asExpected ? "as expected" : "NOT as expected");
 
-const checksOf = ({ checks }: DrillReport): string =>
-  table(checks, {
-    "": ({ ok }) => (ok ? "+" : "!"),
-    check: ({ what }) => what,
-    expected: ({ expected }) => expected,
-    observed: ({ observed }) => observed,
-  });
+const checkText = ({ what, expected, observed, ok }: DrillReport["checks"][number]): string =>
+  [
+    `${ok ? "+" : "!"} ${paragraph(what, 2)}`,
+    `    ${paragraph(ok ? observed : `expected ${expected}; observed ${observed}`, 4)}`,
+  ].join("\n");
+
+const isCurve = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.length > 2 && value.every((each) => typeof each === "number");
+
+const curvesOf = ({ evidence }: DrillReport): string[] =>
+  Object.entries(evidence).flatMap(([name, value]) =>
+    isCurve(value) ? [`  ${sparkline(value)}  ${name}, at most ${Math.max(...value)}`] : [],
+  );
 
 const textOf = (report: DrillReport): string =>
   [
-    `${report.drill}: ${verdict(report)}, in ${elapsed(report.tookMs)}`,
-    report.does,
-    checksOf(report),
-    report.lesson,
+    bold(`${report.drill}: ${verdict(report)}, in ${elapsed(report.tookMs)}`),
+    paragraph(report.does),
+    ...report.checks.map(checkText),
+    ...curvesOf(report),
+    paragraph(report.lesson),
   ].join("\n");
 
 const cell = (text: string): string => text.replaceAll("|", String.raw`\|`);

@@ -66,6 +66,17 @@ export async function seen<T>(look: () => Promise<T>, fits: (value: T) => boolea
 export const lineOf = (running: TestProcess, fits: Parameters<TestProcess["line"]>[0]) =>
   Promise.race([running.line(fits), pause(patienceMs, undefined, { ref: false })]).catch(() => undefined);
 
+/** That the shipped alarm goes off: it looks at figures of whole samples. */
+export async function checkAlarm({ platform, check, note }: Stage, alarm: string): Promise<void> {
+  const fired = async () => {
+    await platform.sample();
+    return (await platform.alarms.list()).find(({ name, state }) => name === alarm && state === "ALARM");
+  };
+  const rung = await seen(fired, (found) => found !== undefined);
+  check(`the alarm ${alarm} is on`, { expected: "ALARM", observed: rung?.state ?? "quiet" });
+  note("alarm", rung);
+}
+
 const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 interface House {

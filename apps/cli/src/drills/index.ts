@@ -2,6 +2,7 @@
 import type { Drill } from "./drill.ts";
 import { kill, poison, slowDownstream } from "./queues.ts";
 import { badHealth, badImage, memory } from "./services.ts";
+import { storm } from "./storm.ts";
 
 export const drills = {
   poison,
@@ -10,6 +11,7 @@ export const drills = {
   "bad-image": badImage,
   "bad-health": badHealth,
   memory,
+  storm,
 } as const satisfies Record<string, Drill>;
 
 export type DrillName = keyof typeof drills;

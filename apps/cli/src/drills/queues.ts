@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { start } from "tuntas";
 import { startGateway } from "tuntas/gateway";
 import { defaultScope } from "tuntas/queue";
-import { seen, lineOf, type Drill, type Stage } from "./drill.ts";
+import { checkAlarm, seen, lineOf, type Drill, type Stage } from "./drill.ts";
 import drillApp, { drillWork, effectTable, receivesMax } from "./work.ts";
 
 const worker = "worker.process.js";
@@ -26,7 +26,7 @@ export const poison: Drill = {
   lesson: "A bad message ends in the dead-letter queue by itself, aloud, and harms nobody else.",
   run: (stage) =>
     sending(stage, async () => {
-      const { alarms, queues } = stage.platform;
+      const { queues } = stage.platform;
       const running = stage.begin(worker);
       await running.line("service.ready");
       await drillWork.send({ id: "poison-1" });
@@ -49,13 +49,7 @@ export const poison: Drill = {
         expected: "runs",
         observed: running.child.exitCode === null ? "runs" : "ended",
       });
-      const alarm = async () => {
-        await stage.platform.sample();
-        return (await alarms.list()).find(({ name, state }) => name === "dead-letters" && state === "ALARM");
-      };
-      const rung = await seen(alarm, (found) => found !== undefined);
-      stage.check("the alarm dead-letters is on", { expected: "ALARM", observed: rung?.state ?? "quiet" });
-      stage.note("alarm", rung);
+      await checkAlarm(stage, "dead-letters");
     }),
 };
 

@@ -1,17 +1,9 @@
 // Drills upon a service: a revision that cannot start, one that is asked for its health at the wrong place, one that keeps what
 // it should let go.
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import {
-  runServices,
-  service,
-  stopText,
-  type ServiceDefinition,
-  type ServiceReport,
-  type StopReason,
-  type Deployment,
-} from "tuntas/service";
-import { seen, type Drill, type Stage } from "./drill.ts";
+import { service, type ServiceDefinition, type ServiceReport, type StopReason } from "tuntas/service";
+import { checkAlarm, seen, type Drill, type Stage } from "./drill.ts";
+import { onMachine } from "./machine.ts";
 
 const megabytes = { request: 64, limit: 150 }; // MiB
 
@@ -40,52 +32,6 @@ const web = (name: string, { version, misbehaviour = "", healthPath = "/readyz" 
     },
     scaling: { fixed: 1, because: "a drill" },
   });
-
-const by = { actor: "drill" };
-
-/** A machine of its own for the time of a drill; nothing of it runs on afterwards. */
-async function onMachine(stage: Stage, name: string, work: (begin: Begin) => Promise<void>): Promise<void> {
-  const { platform, folder } = stage;
-  const host = `drill-${name}`;
-  const controller = runServices(platform, { host, outputs: join(folder, "services"), scaleEveryMs: 200 });
-  try {
-    await work(async (definition) => {
-      const { deployment } = await platform.services.deploy(definition, { ...by, host });
-      return { settled: () => platform.services.settled(deployment.id) };
-    });
-    await tellAll(stage, name);
-  } finally {
-    await platform.services.stop(name, by);
-    await seen(
-      () => platform.services.describe(name),
-      ({ instances }) => instances.every(({ state }) => state === "stopped"),
-    );
-    await controller.close();
-  }
-}
-
-/** Begins a deployment there. */
-type Begin = (definition: ServiceDefinition) => Promise<{ settled(): Promise<Deployment> }>;
-
-/** What explains the outcome: the service's events, and why its instances stopped. */
-async function tellAll({ platform, note }: Stage, name: string): Promise<void> {
-  const { instances } = await platform.services.describe(name);
-  note(
-    "instances",
-    instances.map((instance) => ({
-      revision: instance.revision,
-      state: instance.state,
-      stopped: stopText(instance),
-      reason: instance.stopReason,
-      exit: instance.exit,
-    })),
-  );
-  const events = await platform.services.log(name, { limit: 1000 });
-  note(
-    "events",
-    events.map(({ atMs, event, detail }) => ({ at: new Date(atMs).toISOString(), event, ...detail })),
-  );
-}
 
 /** Asks the first revision's instance all the time; answers how often there was no answer. */
 function customers(port: number): () => Promise<{ asked: number; refused: number }> {
@@ -203,6 +149,7 @@ export const memory: Drill = {
         ok: instances.length > 1,
       });
       stage.note("memory in MiB", curve);
+      await checkAlarm(stage, "memory-exceeded");
     });
   },
 };

@@ -1,13 +1,13 @@
 // The work that drills are made with: an effect for each item, in a table that would show a second one.
 import { app, poison, queue, worker, type Schema } from "tuntas";
 
-interface Item {
+export interface Item {
   readonly id: string;
 }
 
 const isItem = (value: unknown): value is Item => typeof (value as Partial<Item> | null)?.id === "string";
 
-const item: Schema<Item, Item> = {
+export const item: Schema<Item, Item> = {
   "~standard": {
     version: 1,
     vendor: "tuntas",

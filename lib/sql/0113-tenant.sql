@@ -40,7 +40,6 @@ create function tuntas.claim_tenants(
     this_tenant text;
     own integer;
     cap integer;
-    held_now integer;
     may integer;
     due integer;
     slack interval;
@@ -84,25 +83,19 @@ create function tuntas.claim_tenants(
       cap := caps[own];
       may := places;
       state := null;
-      -- What is held, before how it is doing: a message that fails goes back after its failure is counted. The other way round
-      -- both could come between the two looks, and its tenant would have one more while it stands still.
-      if cap is not null or failures_max is not null then
-        select count(*) into held_now from (
-          select from tuntas.in_flight f where f.queue_id = queue and f.group_id = this_tenant limit coalesce(cap, 1)) f;
-      end if;
       if failures_max is not null or rates[own] is not null then
         select * into state from tuntas.tenant t where t.queue_id = queue and t.tenant = this_tenant;
       end if;
-      -- Whoever opened it, with whatever number of failures: while two deployments run side by side, their numbers may differ.
-      if failures_max is not null and state.open_until > tuntas.now() then
-        again_at := least(again_at, state.open_until);
-        continue;
-      end if;
       if state.failures >= failures_max then
+        if state.open_until > tuntas.now() then
+          again_at := least(again_at, state.open_until);
+          continue;
+        end if;
         cap := 1;
       end if;
       if cap is not null then
-        may := cap - held_now;
+        select cap - count(*) into may from (
+          select from tuntas.in_flight f where f.queue_id = queue and f.group_id = this_tenant limit cap) f;
         continue when may <= 0;
       end if;
       if rates[own] is not null then

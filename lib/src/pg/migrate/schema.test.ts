@@ -115,6 +115,13 @@ test("a migration that was changed after it ran is refused, and so is a schema o
   await expect(migrate(database)).rejects.toMatchObject({ code: "TUNTAS_SCHEMA_NEWER" });
 });
 
+test("what is released is as it was: a database that ran a migration refuses another of its name", () => {
+  const released = readFileSync(new URL("../../../sql/released.txt", import.meta.url), "utf8");
+  const lines = released.trim().split("\n");
+  const now = new Map(readMigrations().map(({ name, checksum }) => [name, `${checksum}  ${name}`]));
+  expect(lines.map((line) => now.get(line.slice(66)))).toEqual(lines);
+});
+
 test("no two migrations have one number", () => {
   const numbers = readMigrations().map(({ number }) => number);
   expect(new Set(numbers).size).toBe(numbers.length);

@@ -119,7 +119,7 @@ async function cliPage() {
   return [
     "# The command",
     generated,
-    "`tuntas help` and `tuntas help COMMAND` say the same. The database is `DATABASE_URL`, else an embedded PostgreSQL under `TUNTAS_DATA_DIR` (`.tuntas` by default). There are no questions: what removes something needs `--yes`. With `--json` the answer, or the error, is one JSON document on standard output.",
+    "`tuntas help` and `tuntas help COMMAND` say the same. The database is `DATABASE_URL`, else an embedded PostgreSQL under `TUNTAS_DATA_DIR` (`.tuntas` by default). Nothing asks back, but for `tuntas choose` and a password on a terminal: what removes something needs `--yes`. With `--json` the answer, or the error, is one JSON document on standard output.",
     ...commands.map((command) => commandPart(command, help)),
   ];
 }
@@ -153,6 +153,29 @@ async function limitsPage() {
   ];
 }
 
+async function shapesPage() {
+  const { shapeNames, shapes } = await built("apps/cli/scaffold/shapes.js");
+  const { answersOf, readNext } = await built("apps/cli/scaffold/answers.js");
+  const part = (shape) => {
+    const { when, waits, takes, state, aws } = shapes[shape];
+    const answers = {
+      ...answersOf(shape),
+      takes,
+      "somebody waits?": waits,
+      "its state lives in": state,
+      "usually, on AWS": aws,
+    };
+    const rows = Object.entries(answers).map(([name, answer]) => `| ${name} | ${answer} |`);
+    return `## ${shape}\n\n${when}\n\n${["| | |", "| --- | --- |", ...rows].join("\n")}\n\nRead on: [${readNext(shape)}](../../${readNext(shape)}).`;
+  };
+  return [
+    "# The shapes of work",
+    generated,
+    "What each answers for before anybody names a service; `tuntas explain SHAPE` says the same. Which one it is: `tuntas choose`, or [the questions](../learn/shapes.md).",
+    ...shapeNames.map(part),
+  ];
+}
+
 const kinds = {
   control: "Control state: which work goes on, and who does it.",
   domain: "Domain state: what is true of the business. Applications have theirs in tables of their own.",
@@ -182,6 +205,7 @@ const pages = {
   "cli.md": cliPage,
   "errors.md": errorsPage,
   "limits.md": limitsPage,
+  "shapes.md": shapesPage,
   "metrics.md": metricsPage,
   "signals.md": signalsPage,
   "tables.md": tablesPage,

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { commands } from "./commands/index.ts";
 import { findCommand } from "./lookup.ts";
 import { run } from "./run.ts";
+import { questions } from "./scaffold/choice.ts";
 import { codeOf, projectFiles, workFiles } from "./scaffold/files.ts";
 import { objectionTo } from "./scaffold/name.ts";
 import { shapeNames, shapes } from "./scaffold/shapes.ts";
@@ -194,5 +195,5 @@ test("docs/learn/shapes.md has the table as it is", () => {
   });
   expect(rows).toEqual(wanted);
   const asked = [...page.matchAll(/^\d+\. .*? An? `(\w+)`/gm)].map(([, name]) => name);
-  expect(asked).toEqual(shapeNames);
+  expect(asked).toEqual(questions.map(({ shape }) => shape));
 });

@@ -59,6 +59,19 @@ export function table<Row extends object>(
   return [bold(line(heads)), ...cells.map(line)].join("\n");
 }
 
+/** The table with as many of its first columns as a terminal shows whole; all of them on a pipe. */
+export function fitting<Row extends object>(
+  rows: readonly Row[],
+  columns: Readonly<Record<string, (row: Row) => Cell>>,
+): string {
+  const heads = Object.keys(columns);
+  const widthOf = (head: string) =>
+    Math.max(head.length, ...rows.map((row) => String(columns[head]!(row) ?? nothing).length)) + gap.length;
+  let left = process.stdout.isTTY ? terminalWidth() + gap.length : Infinity;
+  const shown = heads.filter((head) => (left -= widthOf(head)) >= 0);
+  return table(rows, Object.fromEntries(shown.map((head) => [head, columns[head]!])));
+}
+
 /** `decidedBy` as `decided by`. */
 export const spoken = (name: string): string =>
   name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

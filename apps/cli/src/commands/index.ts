@@ -10,6 +10,7 @@ import { approvalList } from "./approval/list.ts";
 import { approvalShow } from "./approval/show.ts";
 import { budgetCheck } from "./budget/check.ts";
 import { check } from "./check.ts";
+import { chooseShape } from "./choose.ts";
 import { commandActs, commandClose } from "./command/acts.ts";
 import { commandList } from "./command/list.ts";
 import { commandRun } from "./command/run.ts";
@@ -27,6 +28,7 @@ import { dlqReplay } from "./dlq/replay.ts";
 import { dlqShow } from "./dlq/show.ts";
 import { doctor } from "./doctor.ts";
 import { drill } from "./drill.ts";
+import { explain } from "./explain.ts";
 import { effectAsk } from "./effect/ask.ts";
 import { effectList } from "./effect/list.ts";
 import { effectSettle } from "./effect/settle.ts";
@@ -108,6 +110,8 @@ import { workflowTest } from "./workflow/test.ts";
 
 export const commands: readonly Command[] = [
   newWork,
+  chooseShape,
+  explain,
   serve,
   dev,
   doctor,

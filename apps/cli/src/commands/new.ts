@@ -1,7 +1,8 @@
 // `tuntas new`: the first five minutes, from an empty folder to work that survives kill -9.
 import { nearest } from "tuntas";
 import type { Answer, Call, Command } from "../command.ts";
-import { plural, table } from "../render.ts";
+import { pairs, paragraph, plural } from "../render.ts";
+import { overview } from "./explain.ts";
 import { codeOf, dependenciesOf, projectFiles, toolsOf, workFiles } from "../scaffold/files.ts";
 import { lackingIn, type Line } from "../scaffold/lacking.ts";
 import { objectionTo } from "../scaffold/name.ts";
@@ -11,20 +12,18 @@ import { missingOf, requireRoom, writeAll } from "../scaffold/write.ts";
 /** Which shapes there are, and which to take. */
 function listShapes(): Answer {
   const all = shapeNames.map((shape) => ({ shape, ...shapes[shape] }));
-  const listed = table(all, {
-    shape: ({ shape }) => shape,
-    "starts by": ({ startsBy }) => startsBy,
-    "does somebody wait?": ({ waits }) => waits,
-    takes: ({ takes }) => takes,
-    "its state lives in": ({ state }) => state,
-  });
-  const width = Math.max(...shapeNames.map((shape) => shape.length));
-  const flow = all.map(({ shape, when }) => `  ${shape.padEnd(width)}  ${when}`).join("\n");
+  const flow = pairs(all.map(({ shape, when }) => [shape, when] as const));
   const text = [
-    listed,
+    overview(),
     `Which one? Ask from the top; the first that fits is it:\n${flow}`,
-    "One feature is often several: an api that accepts, a worker that does, a schedule that looks after them.\nThen ask whose data it is: where work belongs to tenants, the tenant is in its key.",
-    "Begin in an empty folder, or in a project of yours: tuntas new worker parcel-label",
+    paragraph(
+      "One feature is often several: an api that accepts, a worker that does, a schedule that looks after them. Then ask whose data it is: where work belongs to tenants, the tenant is in its key.",
+    ),
+    pairs([
+      ["asked one by one", "tuntas choose"],
+      ["one shape whole", "tuntas explain worker"],
+      ["begin, in an empty folder or a project", "tuntas new worker parcel-label"],
+    ]),
   ].join("\n\n");
   return { document: all, text };
 }

@@ -22,7 +22,7 @@ function attempts(count: number): Promise<readonly { queue: string; tenant?: str
 
 test("N-13 N-09 docs/recipes/tenants.md: five kinds of tenants, each where it belongs", async () => {
   await kitchen.client.query("create table rendered (document_id text primary key, customer text not null)");
-  const { start, pool, ministry, cases, sendDocument } = await kitchen.recipe("tenants");
+  const { start, pool, ministry, cases, sendDocument, serve } = await kitchen.recipe("tenants");
   const platform = { databaseUrl: kitchen.url };
   const ended = attempts(6);
   const shared = await start(pool, platform);
@@ -44,6 +44,18 @@ test("N-13 N-09 docs/recipes/tenants.md: five kinds of tenants, each where it be
     ]);
     const { rows } = await kitchen.client.query("select customer from rendered order by 1");
     expect(rows.map(({ customer }) => customer)).toEqual(["noisy", "premium-inc", "small"]);
+    const server = await serve(shared.platform);
+    const put = (n: number) =>
+      server.inject({
+        method: "PUT",
+        url: "/documents/9",
+        headers: { "x-customer": "small", "idempotency-key": `${n}` },
+      });
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => put(n)));
+    const statuses = answers.map(({ statusCode }: { statusCode: number }) => statusCode);
+    expect(new Set(statuses)).toEqual(new Set([202, 429]));
+    expect(statuses.filter((status) => status === 202).length).toBeGreaterThanOrEqual(40);
+    await server.close();
   } finally {
     await sealed.stop();
     await shared.stop();
@@ -52,9 +64,11 @@ test("N-13 N-09 docs/recipes/tenants.md: five kinds of tenants, each where it be
     "select tuntas.send('documents', json_build_object('documentId', n, 'customer', 'noisy')::text, group_id => 'noisy') from generate_series(1, 3) n",
   );
   const [lines] = blocksOf(new URL("tenants.md", import.meta.url), "sh");
-  const [show, diagnose] = lines!.trim().split("\n");
+  const [show, diagnose, tenants, usage] = lines!.trim().split("\n");
   const { out, code } = await kitchen.type(show!);
   expect(out).toMatch(/tenant \(group\)[^]*noisy +3 +0 /);
   expect(code).toBe(0);
   expect((await kitchen.type(diagnose!)).code).toBe(0);
+  expect((await kitchen.type(tenants!)).out).toMatch(/ready +in flight +oldest +cap +share[^]*noisy +3 +/);
+  expect((await kitchen.type(usage!)).out).toMatch(/premium-inc +documents +[1-9][^]*total +[1-9]/);
 });

@@ -1087,6 +1087,14 @@ create table tuntas.remote_task (
   constraint remote_task_fate_check CHECK ((fate = ANY (ARRAY['waiting'::text, 'answered'::text, 'accepted'::text, 'closed'::text])))
 );
 
+-- control: When the next request of a tenant would come, had all come at its rate.
+create table tuntas.request_rate (
+  service text not null,
+  tenant text not null,
+  next_at timestamp with time zone not null,
+  constraint request_rate_pkey PRIMARY KEY (service, tenant)
+) with (fillfactor=70);
+
 -- domain: What is reserved for whom until when: reserved, confirmed, released, expired.
 create table tuntas.reservation (
   id uuid not null,
@@ -1464,6 +1472,16 @@ create table tuntas.tenant (
   constraint tenant_pkey PRIMARY KEY (queue_id, tenant)
 ) with (fillfactor=70);
 
+-- observability: What each tenant has used: attempts of workers and requests, and the time that they took.
+create table tuntas.usage (
+  day date not null,
+  work text not null,
+  tenant text not null,
+  uses bigint not null,
+  seconds double precision not null,
+  constraint usage_pkey PRIMARY KEY (day, work, tenant)
+);
+
 -- control: What executions wait for outside: calls, workers, answers to tokens, which are kept hashed.
 create table tuntas.workflow_call (
   execution_id bigint not null,
@@ -1649,6 +1667,8 @@ CREATE INDEX remote_task_expires ON tuntas.remote_task USING btree (expires_at);
 
 CREATE INDEX remote_task_visit ON tuntas.remote_task USING btree (visit);
 
+CREATE INDEX request_rate_next ON tuntas.request_rate USING btree (next_at);
+
 CREATE UNIQUE INDEX reservation_active ON tuntas.reservation USING btree (kind, resource, unit) WHERE (state = ANY (ARRAY['reserved'::text, 'confirmed'::text]));
 
 CREATE INDEX reservation_due ON tuntas.reservation USING btree (expires_at) WHERE (state = 'reserved'::text);
@@ -1702,6 +1722,38 @@ CREATE INDEX workflow_due_due ON tuntas.workflow_due USING btree (due);
 CREATE INDEX workflow_due_taken ON tuntas.workflow_due USING btree (taken_by) WHERE (taken_by IS NOT NULL);
 
 CREATE INDEX workflow_start_missing ON tuntas.workflow_start USING btree (created_at) WHERE (state = 'requested'::text);
+
+CREATE OR REPLACE FUNCTION tuntas.admit(service_name text, tenants text[], asked integer[], rates double precision[], bursts integer[])
+ RETURNS TABLE(tenant text, admitted integer, again_ms double precision)
+ LANGUAGE plpgsql
+AS $function$
+  declare
+    ask record;
+    apart interval;
+    latest timestamptz;
+    free_at timestamptz;
+  begin
+    for ask in select * from unnest(tenants, asked, rates, bursts) as u(name, wanted, rate, burst) order by u.name loop
+      apart := make_interval(secs => 1 / ask.rate);
+      insert into tuntas.request_rate values (service_name, ask.name, tuntas.now()) on conflict do nothing;
+      select r.next_at into free_at from tuntas.request_rate r
+        where r.service = service_name and r.tenant = ask.name for update;
+      latest := tuntas.now() + (ask.burst - 1) * apart;
+      -- Later than this rate ever puts it: a slower one did, which was declared before. What it is instead is written too, or it
+      -- would stay as far ahead of each instant.
+      free_at := least(greatest(free_at, tuntas.now()), latest + apart);
+      tenant := ask.name;
+      admitted := greatest(0, least(ask.wanted,
+        floor(extract(epoch from latest - free_at) * ask.rate + 1e-6)::integer + 1));
+      free_at := free_at + admitted * apart;
+      again_ms := greatest(0, extract(epoch from free_at - latest) * 1000);
+      update tuntas.request_rate r set next_at = free_at
+        where r.service = service_name and r.tenant = ask.name and r.next_at <> free_at;
+      return next;
+    end loop;
+  end
+  $function$
+;
 
 CREATE OR REPLACE FUNCTION tuntas.append(queue integer, new_message_id uuid, body text, attributes text, sender text, trace_header text, delay integer, message_group text, deduplication text, OUT message_id uuid, OUT id bigint, OUT duplicate boolean, OUT due timestamp with time zone)
  RETURNS record

@@ -18,6 +18,7 @@ import { makeTargets, type Targets } from "./engine/target.ts";
 import { makeWaker, type Waker } from "./engine/wake.ts";
 import type { Alarms } from "./alarm/client.ts";
 import { makeAccess, type Access } from "./access/client.ts";
+import { forgetRates } from "./access/rate/index.ts";
 import type { Backfills } from "./batch/backfill/client.ts";
 import type { Batches } from "./batch/client.ts";
 import { openJobs } from "./jobs.ts";
@@ -92,7 +93,7 @@ export interface Platform {
   readonly tally: Tally;
   /** Which alarms there are, how they stand, what to do about them. */
   readonly alarms: Alarms;
-  /** Brings the time series up to date now, as far as this process does it at all, instead of within ten seconds. */
+  /** Brings the time series and the usage of tenants up to date now, as far as this process does it at all, instead of within ten seconds. */
   sample(): Promise<void>;
   readonly slots: SlotTable;
   readonly log: Log;
@@ -142,6 +143,13 @@ const sharedOf = ({ database, waker, notifier, company }: Parts, trouble: () => 
   trouble,
 });
 
+/** Removes what is over. */
+const retentionOf = (context: QueueContext, database: Database) => [
+  () => applyRetention(context),
+  () => forgetPublished(database),
+  () => forgetRates(database),
+];
+
 /** The rooms' clients, and what the clock, a death or a notification has them do. */
 function makeRooms(parts: Parts) {
   const { database, waker, notifier, log, processId, slots } = parts;
@@ -186,7 +194,7 @@ function makeRooms(parts: Parts) {
   const aftermath = makeAftermath({ look: lookForOrphans, onError: complain });
   database.onConnectionLost(aftermath.trouble);
 
-  const retain = [() => applyRetention(context), () => forgetPublished(database)];
+  const retain = retentionOf(context, database);
   const sweep = makeSweep(parts, complain, [lookForOrphans, ...retain, jobs.tidy, streamRoom.streams.sweep]);
 
   return {
@@ -361,7 +369,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     series: watch.series,
     tally: watch.tally,
     alarms: watch.alarms,
-    sample: watch.sampler.round,
+    sample: watch.sample,
     slots,
     log,
     processId,

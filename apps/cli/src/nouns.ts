@@ -18,12 +18,15 @@ export const nounGroups: readonly NounGroup[] = [
       drill: "trouble on purpose: expected beside seen",
       budget: "connections that services may open, against the server's",
       migration: "an application's own tables, as a step of a deployment",
+      help: "a noun's commands, or one command whole",
+      version: "the version of this command",
     },
   ],
   [
     "Work",
     {
       queue: "queues: their counts, settings and faults",
+      tenant: "what each tenant has used, to divide costs by",
       message: "send, receive, look at and explain messages",
       workflow: "workflows and their executions",
       schedule: "what is due, when, and what became of it",
@@ -57,5 +60,4 @@ export const nounGroups: readonly NounGroup[] = [
       discrepancy: "what they found, and its repair",
     },
   ],
-  ["This command", { version: "its version", help: "a noun's commands, or one command whole" }],
 ];

@@ -1,6 +1,7 @@
 // What a user of the plugin sees: its options, what it adds to Fastify's request and routes, and its error codes.
 import type { Duration, Platform, RunningApp, Schema } from "tuntas";
 import { catalogue } from "tuntas";
+import type { RequestRates } from "tuntas/access";
 import type { Person } from "tuntas/workflow";
 
 /** `required`: a request without a key is refused. `optional`: without a key each request is new. `off`: keys are ignored. */
@@ -40,6 +41,16 @@ export interface TuntasHttpOptions {
   readonly personIn?: PersonHeaders;
   /** Who asks: keys of one caller say nothing to another, and the audit names it. The person by default. */
   readonly callerOf?: (request: import("fastify").FastifyRequest) => string;
+  /**
+   * Whose a request is, such as the customer of a token that was checked before: for `request.tenant`, the log, the usage and the rates.
+   * What names nobody is answered 400, save where the route has `tenant: false`.
+   */
+  readonly tenantOf?: (request: import("fastify").FastifyRequest) => string | undefined;
+  /**
+   * How many requests a tenant may make, over all processes of the service: `{ perSecond: 50, burst: 100 }`; one more is answered 429.
+   * Needs `tenantOf`. Where the database does not answer, no request is held up.
+   */
+  readonly tenantRates?: RequestRates;
   /** The status of errors of your own; undefined for those that you do not know. */
   readonly statusOf?: (error: Error) => number | undefined;
 }
@@ -54,6 +65,8 @@ declare module "fastify" {
     /** The caller's X-Correlation-Id, or a new one. */
     correlationId: string;
     readonly tx: RequestTx;
+    /** Whose the request is, as `tenantOf` says; undefined where it names nobody. */
+    tenant: string | undefined;
     /** Who asks, as `personIn` says. Errors: TUNTAS_HTTP_PERSON (401) where the request names nobody. */
     readonly person: Person;
   }
@@ -68,6 +81,8 @@ declare module "fastify" {
     body?: Schema;
     /** True where a person must ask: a request that names nobody is answered 401. */
     person?: boolean;
+    /** False where a request need not name a tenant, and is held to no rate. */
+    tenant?: boolean;
     /** Further headers that it reads, for /openapi.json. */
     headers?: readonly string[];
     /** What the route does, in a few words for /openapi.json. */
@@ -92,6 +107,19 @@ export const httpErrors = catalogue({
   TUNTAS_HTTP_PERSON: {
     meaning: "A request names nobody, and only a person may make it.",
     remedy: "Sign in; or, behind a proxy, see that it passes on the header that the detail names.",
+  },
+  TUNTAS_HTTP_TENANT: {
+    meaning: "A request does not say whose it is.",
+    remedy: "Name the tenant as this service expects it, by 1 to 128 letters, digits and punctuation.",
+  },
+  TUNTAS_HTTP_TENANT_RATE: {
+    meaning: "A tenant makes more requests than it may.",
+    remedy: "Ask again after Retry-After seconds; nothing was changed. Other tenants are served meanwhile.",
+    retryable: true,
+  },
+  TUNTAS_HTTP_OPTION: {
+    meaning: "An option of the plugin needs another.",
+    remedy: "Give both, or neither.",
   },
   TUNTAS_HTTP_NOT_FOUND: {
     meaning: "There is nothing at this address.",

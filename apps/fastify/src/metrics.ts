@@ -20,6 +20,8 @@ export interface Meter {
     readonly traced: boolean;
   }): void;
   shed(reason: string): void;
+  /** A tenant made more requests than it may. */
+  refused(): void;
   serve(server: FastifyInstance, options: ServeOptions): void;
 }
 
@@ -72,6 +74,12 @@ export function makeMeter(platform: Pick<Platform, "database" | "tally">): Meter
     labelNames: ["reason"],
     registers,
   });
+  // Not by tenant: their number has no bound. The log and the usage say whose.
+  const refused = new Counter({
+    name: "tuntas_http_tenant_refused_total",
+    help: "Requests refused, because their tenant makes more than it may.",
+    registers,
+  });
   const traces = new Counter({
     name: "tuntas_http_traces_total",
     help: "Requests by whether they came with a trace (traceparent).",
@@ -83,6 +91,7 @@ export function makeMeter(platform: Pick<Platform, "database" | "tally">): Meter
       seconds.observe({ method, route, status }, durationMs / 1000);
       traces.inc({ traced: traced ? "yes" : "no" });
     },
+    refused: () => refused.inc(),
     shed: (reason) => shed.inc({ reason }),
     serve(server, { traffic, running }) {
       if (running) gaugeWorkers(registry, running);

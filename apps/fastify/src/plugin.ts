@@ -10,6 +10,7 @@ import { serveHealth } from "./health.ts";
 import { makeMeter, type Meter } from "./metrics.ts";
 import { knowPersons, nameIn } from "./person.ts";
 import { answerWithProblems } from "./problem.ts";
+import { knowTenants } from "./tenant.ts";
 import { directTraffic } from "./traffic.ts";
 import { doWork } from "./work.ts";
 
@@ -32,8 +33,10 @@ function report(
     class: `${Math.floor(status / 100)}xx`,
     route,
     durationMs,
+    tenant: request.tenant,
   });
-  log.info({ event: "http.request", ...seen, correlationId: request.correlationId }, "request");
+  const { correlationId, tenant } = request;
+  log.info({ event: "http.request", ...seen, correlationId, tenant }, "request");
 }
 
 /** Callers, proxies and load balancers give up at about this time, and ask again. */
@@ -58,6 +61,8 @@ const optionNames: NamesOf<TuntasHttpOptions & RegisterOptions> = {
   keyRetention: true,
   personIn: { name: true, roles: true, groups: true },
   callerOf: true,
+  tenantOf: true,
+  tenantRates: { perSecond: true, burst: true, only: true },
   statusOf: true,
   // Fastify's own.
   prefix: true,
@@ -89,6 +94,13 @@ async function register(server: FastifyInstance, options: TuntasHttpOptions): Pr
     if (request.routeOptions.config.shed !== false)
       reply.raw.once("close", () => report(request, reply, { log, meter }));
     next();
+  });
+  const { tenantOf, tenantRates } = options;
+  knowTenants(server, {
+    platform,
+    onRefused: meter.refused,
+    ...(tenantOf && { tenantOf }),
+    ...(tenantRates && { tenantRates }),
   });
   doWork(server, {
     database,

@@ -6,6 +6,8 @@ import { httpErrors, type TuntasHttpOptions } from "./contract.ts";
 const statuses: Readonly<Record<string, number>> = {
   TUNTAS_HTTP_INVALID: 400,
   TUNTAS_HTTP_PERSON: 401,
+  TUNTAS_HTTP_TENANT: 400,
+  TUNTAS_HTTP_TENANT_RATE: 429,
   TUNTAS_HTTP_NOT_FOUND: 404,
   TUNTAS_HTTP_KEY_MISSING: 400,
   TUNTAS_HTTP_KEY_INVALID: 400,
@@ -50,6 +52,7 @@ const titles: Readonly<Record<number, string>> = {
   413: "Content Too Large",
   415: "Unsupported Media Type",
   422: "Unprocessable Content",
+  429: "Too Many Requests",
   503: "Service Unavailable",
 };
 
@@ -78,7 +81,7 @@ function answer(error: Error, statusOf: TuntasHttpOptions["statusOf"]): Answer {
 }
 
 function sendProblem(request: FastifyRequest, reply: FastifyReply, { status, error }: Answer): void {
-  if (status === 503 || status === 409) reply.header("retry-after", "1");
+  if ((status === 503 || status === 409) && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
   void reply
     .code(status)
     .type("application/problem+json")

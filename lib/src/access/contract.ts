@@ -84,6 +84,11 @@ export interface AuditFilter {
 }
 
 export const accessErrors = catalogue({
+  TUNTAS_ACCESS_RATE: {
+    meaning: "A rate of requests is none.",
+    remedy:
+      "Give perSecond as a number from 0.001 to 100000, and burst, where it is said, as a whole one from 1.",
+  },
   TUNTAS_ACCESS_OPEN: {
     meaning: "The server was to listen beyond this machine while anybody who reaches it could do everything.",
     remedy:

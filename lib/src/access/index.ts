@@ -5,6 +5,14 @@ export type { By, Sessions, Users } from "./users.ts";
 export type { KeyRequest, Keys, LiveKey } from "./keys.ts";
 export { acts, demand, may, permissions, type Act } from "./state.ts";
 export { hide, mask, masked, maskText, pathsOf, pathsOfJsonSchema, type Path } from "./mask.ts";
+export {
+  isTenantName,
+  makeRateGate,
+  type RateAnswer,
+  type RateGate,
+  type RequestRate,
+  type RequestRates,
+} from "./rate/index.ts";
 export { covers, isScope, roleOf } from "./scope.ts";
 export {
   endedCookie,

@@ -12,6 +12,7 @@ export const requestSignals = signals({
       class: "2xx, 3xx, 4xx or 5xx",
       route: "the route",
       durationMs: "how long it took",
+      tenant: "whose it was, where the service says that",
     },
   },
 });

@@ -13,6 +13,7 @@ import { findCulprit } from "./culprits.ts";
 import { startDurations } from "./durations/index.ts";
 import { startSampler, type Sampler } from "./sampler.ts";
 import { startTally, type Tally } from "./tally.ts";
+import { startUsage } from "./usage/index.ts";
 
 export interface WatchOptions {
   readonly database: Sql;
@@ -33,6 +34,8 @@ export interface Watch {
   readonly series: TimeSeries;
   readonly sampler: Sampler;
   readonly alarms: Alarms;
+  /** Writes what this process counted, and looks at what all share, now. */
+  sample(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -41,6 +44,7 @@ export function startWatch(options: WatchOptions): Watch {
   const series = makeTimeSeries(database);
   const tally = startTally(metricLists);
   const durations = startDurations(options);
+  const usage = startUsage(options);
   const evaluator = makeEvaluator({
     database,
     series,
@@ -63,10 +67,15 @@ export function startWatch(options: WatchOptions): Watch {
     tally,
     series,
     sampler,
+    async sample() {
+      await usage.flush();
+      await sampler.round();
+    },
     alarms: makeAlarms({ database, series, targets, ownerOf }),
     async close() {
       await sampler.close();
       await durations.close();
+      await usage.close();
       tally.close();
     },
   };

@@ -69,6 +69,32 @@ export const limitOf = (options: TenantOptions, tenant: string): TenantLimit => 
   return { ...(concurrency && { concurrency }), ...(perSecond && { perSecond }), ...own };
 };
 
+/** How a tenant is doing: `stands_still` until its breaker lets it go on, `on_trial` with one message at a time until one succeeds. */
+export type TenantState = "runs" | "stands_still" | "on_trial";
+
+/** What a queue's worker says of a tenant, beside what is held of it. */
+export interface TenantTerms {
+  /** Its cap; null where it has none. */
+  readonly concurrency: number | null;
+  readonly perSecond: number | null;
+  readonly state: TenantState;
+}
+
+interface Doing {
+  readonly tenant: string;
+  readonly failures: number;
+  readonly standsUntilMs: number | null;
+}
+
+/** The terms of a tenant under what a worker declares; undefined where none limits tenants. */
+export function termsOf(options: TenantOptions | undefined, doing: Doing): TenantTerms {
+  const { concurrency = null, perSecond = null } = options ? limitOf(options, doing.tenant) : {};
+  const failuresMax = options?.breaker?.failures ?? Infinity;
+  const isFailing = doing.failures >= failuresMax;
+  const state = doing.standsUntilMs !== null ? "stands_still" : isFailing ? "on_trial" : "runs";
+  return { concurrency, perSecond, state };
+}
+
 /** The limits as a claim takes them: the first for all tenants that are not named. */
 export interface LimitColumns {
   readonly names: readonly (string | null)[];

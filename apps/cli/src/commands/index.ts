@@ -63,6 +63,7 @@ import { queuePause, queueResume } from "./queue/pause.ts";
 import { queuePurge } from "./queue/purge.ts";
 import { queueRedrive } from "./queue/redrive.ts";
 import { queueShow } from "./queue/show.ts";
+import { queueTenants } from "./queue/tenants.ts";
 import { reconcileList } from "./reconcile/list.ts";
 import { reconcileRun } from "./reconcile/run.ts";
 import { reservationList } from "./reservation/list.ts";
@@ -92,6 +93,7 @@ import { streamForget, streamResume, streamRewind } from "./stream/consumer.ts";
 import { streamList } from "./stream/list.ts";
 import { streamDiscard, streamParked, streamReplay } from "./stream/parked.ts";
 import { streamShow } from "./stream/show.ts";
+import { tenantUsage } from "./tenant/usage.ts";
 import { userAdd } from "./user/add.ts";
 import { userList } from "./user/list.ts";
 import { userPasswd } from "./user/passwd.ts";
@@ -121,6 +123,7 @@ export const commands: readonly Command[] = [
   migrationRun,
   queueList,
   queueShow,
+  queueTenants,
   queueCreate,
   queueDelete,
   queuePause,
@@ -128,6 +131,7 @@ export const commands: readonly Command[] = [
   queuePurge,
   queueRedrive,
   queueDiagnose,
+  tenantUsage,
   messageSend,
   messageReceive,
   messagePeek,

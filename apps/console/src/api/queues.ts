@@ -7,10 +7,20 @@ import type {
   QueueRecord,
   QueueSurvey,
   Sign,
+  TenantView,
 } from "tuntas/queue";
 import type { None, Paged, Reasoned } from "./basics.ts";
 
-export type { Explanation, LiveMessage, LiveProcess, LiveState, QueueConsumer, QueueSurvey, Sign };
+export type {
+  Explanation,
+  LiveMessage,
+  LiveProcess,
+  LiveState,
+  QueueConsumer,
+  QueueSurvey,
+  Sign,
+  TenantView,
+};
 
 /** Names a queue; account and region are the default's where they are left out. */
 export interface QueueName {
@@ -45,6 +55,8 @@ export interface QueueReads {
     answer: Paged<LiveMessage>;
   };
   "queue.signs": { query: QueueName; answer: { readonly signs: readonly Sign[] } };
+  /** The fifty with most to wait for; none where the queue has no groups. */
+  "queue.tenants": { query: QueueName; answer: readonly TenantView[] };
   message: { query: { id: string }; answer: Explanation };
   processes: { query: None; answer: readonly LiveProcess[] };
 }

@@ -1,8 +1,10 @@
 // What people do at the console, by keyboard and by pointer, and what it comes to in the database.
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { app, queue, start, worker } from "tuntas";
 import { defaultScope } from "tuntas/queue";
 import { listEffects } from "tuntas/ledger";
+import { z } from "zod";
 import { confirm, cpuOf, journey, serveShop } from "./browser.fixture.ts";
 
 journey("acts at the console in a browser", serveShop, (shop) => {
@@ -348,6 +350,38 @@ journey("acts at the console in a browser", serveShop, (shop) => {
     expect(await wider("html")).toBe(0);
     expect(await wider("aside.panel")).toBe(0);
     await page.getByText("\u{1f525}\u{1f525}").first().waitFor();
+  });
+
+  test("N-09 a queue's page says who shares it: what waits and runs of each tenant, its cap, its breaker", async () => {
+    const deadLetter = { after: 9, owner: "documents", runbook: "runbooks/d.md", retention: "14d" } as const;
+    const shared = queue("shared-documents", {
+      message: z.object({ customer: z.string() }),
+      tenant: ({ customer }) => customer,
+      deadLetter,
+    });
+    let release!: () => void;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const work = worker(shared, {
+      idempotencyKey: "none",
+      timeout: "60s",
+      tenants: { concurrency: 1, breaker: { failures: 1, standstill: "1h" } },
+      handle({ customer }) {
+        if (customer === "broken") throw new Error("its system is down");
+        return held;
+      },
+    });
+    const running = await start(app({ shared, work }), { platform: platform() });
+    for (const customer of ["acme", "acme", "acme", "broken"]) await shared.send({ customer });
+    const page = await shop.visit("/console/queues/shared-documents");
+    const tenants = page.getByRole("region", { name: "Tenants" });
+    await tenants.getByText("Stands still").waitFor();
+    const rowOf = (tenant: string) => tenants.getByRole("row").filter({ hasText: tenant });
+    expect((await rowOf("acme").innerText()).split(/\s*[\t\n]\s*/)).toEqual(
+      expect.arrayContaining(["acme", "2", "1", "100 %", "Runs"]),
+    );
+    expect(await rowOf("broken").innerText()).toMatch(/Stands still\s+until/);
+    release();
+    await running.stop();
   });
 
   test("the theme that somebody chose stays", async () => {

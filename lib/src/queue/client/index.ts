@@ -64,7 +64,7 @@ export type {
   Observation,
   Reason,
   Sign,
-  TenantSurvey,
+  TenantView,
 } from "./inspector.ts";
 export type {
   LiveProcess,

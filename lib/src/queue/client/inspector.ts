@@ -6,7 +6,8 @@ import { explain, type Facts, type Reason } from "../explanation.ts";
 import { findMentions, type AuditRow } from "../store/audit.ts";
 import { findMessage, observeQueue, peekMessages, readFacts, type Glimpse } from "../store/inspect.ts";
 import { listMessages, type LiveMessage, type LiveState } from "../store/survey.ts";
-import { surveyTenants, type TenantSurvey } from "../store/tenant.ts";
+import { readTenantOptions, surveyTenants, type TenantSurvey } from "../store/tenant.ts";
+import { termsOf, type TenantTerms } from "../tenants.ts";
 import type { QueueContext } from "./context.ts";
 
 /** Where a message is, why it is not running, and what people did to it. */
@@ -15,6 +16,9 @@ export interface Explanation extends Facts {
   readonly reasons: readonly Reason[];
   readonly history: readonly AuditRow[];
 }
+
+/** A tenant of a queue: what waits and runs of it, what it may take, how it is doing. */
+export type TenantView = TenantSurvey & TenantTerms;
 
 export interface Inspector {
   /** By message id (UUID) or by number; undefined for what has ended as done, was deleted, or never was. */
@@ -27,7 +31,7 @@ export interface Inspector {
     page: { readonly state: LiveState; readonly after?: string; readonly limit: number },
   ): Promise<LiveMessage[]>;
   /** The tenants (groups) of a queue that have most to wait for, at most so many: who is noisy? */
-  tenants(queue: QueueRecord, count: number): Promise<TenantSurvey[]>;
+  tenants(queue: QueueRecord, count: number): Promise<TenantView[]>;
   /** One look at a queue. Errors: TUNTAS_QUEUE_MISSING. */
   observe(queue: QueueRecord, before?: Observation): Promise<Observation>;
   /** The signs of poison; those of change only show against an observation from before. */
@@ -55,7 +59,13 @@ export function makeInspector({ database }: QueueContext): Inspector {
 
   return {
     observe,
-    tenants: (queue, count) => surveyTenants(database, queue.id, count),
+    async tenants({ id }, count) {
+      const [seen, options] = await Promise.all([
+        surveyTenants(database, id, count),
+        readTenantOptions(database, id),
+      ]);
+      return seen.map((each) => ({ ...each, ...termsOf(options, each) }));
+    },
     peek: (queue, limit) => peekMessages(database, queue.id, limit),
     browse: (queue, { state, after = firstCursor, limit }) =>
       listMessages(database, queue.id, { state, after, limit }),
@@ -73,4 +83,4 @@ export function makeInspector({ database }: QueueContext): Inspector {
   };
 }
 
-export type { Facts, Glimpse, LiveMessage, LiveState, Observation, Reason, Sign, TenantSurvey };
+export type { Facts, Glimpse, LiveMessage, LiveState, Observation, Reason, Sign };

@@ -2,7 +2,7 @@
 import type { Row, Sql } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import type { Claim } from "../contract.ts";
-import type { LimitColumns } from "../tenants.ts";
+import type { LimitColumns, TenantOptions } from "../tenants.ts";
 import { depthMax } from "./whereabouts.ts";
 import { heldColumns, ms, sortOut, type Claimed, type ClaimRequest, type Picked } from "./claim/index.ts";
 
@@ -127,6 +127,8 @@ export interface TenantSurvey {
   /** Counted among the first 100,000 that wait in the queue. */
   readonly ready: number;
   readonly inFlight: number;
+  /** Of what is in flight of the queue's tenants, from 0 to 1; null where nothing is. */
+  readonly share: number | null;
   /** Of its oldest that is ready; null where none is. */
   readonly oldestAgeMs: number | null;
   /** In a row. */
@@ -138,6 +140,7 @@ export interface TenantSurvey {
 /** The tenants of the queue `id` that have most to wait for, or are in trouble. */
 const busiest = (id: string, count: string): string =>
   `select coalesce(r.tenant, f.tenant, t.tenant) as tenant, coalesce(r.ready, 0)::float8 as ready, coalesce(f.held, 0)::float8 as "inFlight",
+     (coalesce(f.held, 0) / sum(f.held) over ())::float8 as share,
      ${ms("tuntas.now() - r.oldest")} as "oldestAgeMs", coalesce(t.failures, 0) as failures,
      case when t.open_until > tuntas.now() then ${ms("t.open_until")} end as "standsUntilMs"
    from (select w.group_id as tenant, count(*) as ready, min(w.sent_at) as oldest from (
@@ -147,6 +150,16 @@ const busiest = (id: string, count: string): string =>
      full join (select x.tenant, x.failures, x.open_until from tuntas.tenant x where x.queue_id = ${id} and x.failures > 0) t
        on t.tenant = coalesce(r.tenant, f.tenant)
    order by 2 desc, 3 desc, 1 limit ${count}`;
+
+const declared = statement(
+  `select c.tenants from tuntas.consumer c where c.queue_id = $1 and c.tenants is not null order by c.process_id desc limit 1`,
+);
+
+/** The limits that the youngest worker of the queue declares; undefined where none does. */
+export async function readTenantOptions(sql: Runner, queueId: number): Promise<TenantOptions | undefined> {
+  const [row] = await sql.run<{ tenants: string }>(declared, [queueId]);
+  return row && (JSON.parse(row.tenants) as TenantOptions);
+}
 
 const survey = statement(busiest("$1", "$2"));
 

@@ -1,8 +1,9 @@
 import { durationText } from "tuntas";
-import type { PoisonPolicy, QueueCounts, QueueRecord, TenantSurvey } from "tuntas/queue";
+import type { PoisonPolicy, QueueCounts, QueueRecord } from "tuntas/queue";
 import type { Command } from "../../command.ts";
-import { elapsed, facts, instant, table } from "../../render.ts";
+import { facts, instant } from "../../render.ts";
 import { scopeOptions, withQueue } from "../../session.ts";
+import { tenantTable } from "./tenants.ts";
 
 const poisonText: Readonly<Record<PoisonPolicy, string>> = {
   exhaust: "received until it is dead (exhaust)",
@@ -44,17 +45,6 @@ const describe = (queue: QueueRecord, counts: QueueCounts, replayForbidden: Rule
 
 const tenantsMax = 10;
 
-/** Who is noisy: the groups with most to wait for. */
-const describeTenants = (tenants: readonly TenantSurvey[]): string =>
-  table(tenants, {
-    "tenant (group)": ({ tenant }) => tenant,
-    ready: ({ ready }) => ready,
-    "in flight": ({ inFlight }) => inFlight,
-    oldest: ({ oldestAgeMs }) => elapsed(oldestAgeMs),
-    "stands still until": ({ standsUntilMs }) => (standsUntilMs === null ? null : instant(standsUntilMs)),
-    failures: ({ failures }) => failures || null,
-  });
-
 export const queueShow: Command = {
   name: "queue show",
   summary: "Shows the settings of a queue and what is in it.",
@@ -73,7 +63,7 @@ export const queueShow: Command = {
         document: { ...queue, ...counts, replayForbidden, tags: await catalog.tags(queue), tenants },
         text: [
           describe(queue, counts, replayForbidden),
-          ...(tenants.length > 0 ? [describeTenants(tenants)] : []),
+          ...(tenants.length > 0 ? [tenantTable(tenants)] : []),
         ].join("\n\n"),
       };
     }),

@@ -7,6 +7,7 @@ import { makeMasking } from "../masking.ts";
 import type { ActsOf, Needs, ReadsOf } from "../needs.ts";
 
 const pageMax = 200;
+const tenantsMax = 50;
 
 export const scopeOf = (fields: Fields): Scope => ({
   account: fields.optional("account") ?? defaultScope.account,
@@ -72,6 +73,7 @@ export function queueReads(needs: Needs): ReadsOf<keyof QueueReads> {
       const { signs } = await inspector.diagnose(await queueOf(needs, query));
       return { signs };
     },
+    "queue.tenants": async (query) => inspector.tenants(await queueOf(needs, query), tenantsMax),
     async message(query, who) {
       const explanation = await inspector.explain(query.text("id"));
       const mask = makeMasking(needs, who);

@@ -16,6 +16,7 @@ import { OverTime } from "./over-time.tsx";
 import { QueueActs } from "./queue-acts.tsx";
 import { QueueBadge } from "./queue-badge.tsx";
 import { Signs } from "./signs.tsx";
+import { Tenants } from "./tenants.tsx";
 import "./queues.css";
 
 const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
@@ -87,6 +88,7 @@ export default function Queue() {
           <Answers queue={queue} />
           <Signs queue={queue} />
           <OverTime queue={queue} />
+          <Tenants queue={queue} />
           <Messages survey={found.survey} />
           <Consumers consumers={found.consumers} />
         </>

@@ -1,0 +1,100 @@
+import { channel } from "node:diagnostics_channel";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { app, queue, start, worker } from "../../index.ts";
+import { testPlatform, type TestPlatform } from "../../testing/index.ts";
+import { readUsage, startUsage } from "./index.ts";
+
+let kit: TestPlatform;
+beforeAll(async () => void (kit = await testPlatform()));
+afterAll(() => kit[Symbol.asyncDispose]());
+
+const silent = { warn: () => undefined };
+const attempt = (work: string, tenant: string | undefined, durationMs: number) =>
+  channel("tuntas.worker.attempt").publish({ queue: work, tenant, durationMs });
+
+const sum = (rows: readonly { readonly uses: number }[]) => rows.reduce((total, { uses }) => total + uses, 0);
+
+test("K-07 what tenants used of a queue sums to all attempts, those without a tenant and those that failed among them", async () => {
+  const deadLetter = {
+    after: 5,
+    owner: "documents",
+    runbook: "runbooks/documents.md",
+    retention: "14d",
+  } as const;
+  const document = z.object({ customer: z.string(), fails: z.boolean().default(false) });
+  const of = queue("used", { message: document, tenant: ({ customer }) => customer, deadLetter });
+  const plain = queue("used-by-nobody", { message: document, deadLetter });
+  const handle = ({ fails }: { fails: boolean }, { attempt: nth }: { attempt: number }) => {
+    if (fails && nth < 3) throw new Error("not yet");
+  };
+  const options = {
+    idempotencyKey: "none",
+    timeout: "5s",
+    backoff: { base: "1ms", max: "1ms" },
+    handle,
+  } as const;
+  let attempts = 0;
+  const count = (message: unknown) =>
+    void (attempts += Number((message as { queue: string }).queue.startsWith("used")));
+  channel("tuntas.worker.attempt").subscribe(count);
+  const running = await start(app({ of, plain, one: worker(of, options), two: worker(plain, options) }), {
+    platform: kit.platform,
+  });
+  for (let n = 0; n < 30; n++) await of.send({ customer: n % 3 === 0 ? "A" : "B", fails: n === 0 });
+  for (let n = 0; n < 5; n++) await plain.send({ customer: "A" });
+  await expect.poll(() => attempts).toBe(37);
+  channel("tuntas.worker.attempt").unsubscribe(count);
+  await running.stop();
+  await kit.platform.sample();
+  const rows = (await readUsage(kit.platform.database)).map(({ work, tenant, uses }) => [work, tenant, uses]);
+  expect(rows.toSorted()).toEqual([
+    ["used", "A", 12],
+    ["used", "B", 20],
+    ["used-by-nobody", "", 5],
+  ]);
+});
+
+test("what several processes counted is one sum a day, tenant and work; requests are counted beside attempts", async () => {
+  await using own = await testPlatform();
+  const { database } = own.platform;
+  for (let process = 0; process < 2; process++) {
+    const usage = startUsage({ database, log: silent });
+    for (let n = 0; n < 10; n++) attempt("pool", n < 3 ? "A" : "B", 500);
+    attempt("pool", undefined, 250);
+    channel("tuntas.http.request").publish({ service: "api", tenant: "A", durationMs: 20 });
+    await usage.close();
+  }
+  const rows = await readUsage(database);
+  expect(rows.map(({ seconds, ...row }) => ({ ...row, seconds: Number(seconds.toFixed(6)) }))).toEqual([
+    { work: "pool", tenant: "B", uses: 14, seconds: 7 },
+    { work: "pool", tenant: "A", uses: 6, seconds: 3 },
+    { work: "pool", tenant: "", uses: 2, seconds: 0.5 },
+    { work: "http api", tenant: "A", uses: 2, seconds: 0.04 },
+  ]);
+  expect(sum(await readUsage(database, { work: "pool" }))).toBe(22);
+  expect(await readUsage(database, { tenant: "A" })).toHaveLength(2);
+  await own.advance(3 * 86_400_000);
+  expect(await readUsage(database, { days: 2 })).toEqual([]);
+});
+
+test("what could not be written is written with what comes next, and nothing is written where nothing was used", async () => {
+  await using own = await testPlatform();
+  const { database } = own.platform;
+  let [fails, statements] = [true, 0];
+  const flaky = {
+    run: (...args: Parameters<typeof database.run>) => (
+      statements++,
+      fails ? Promise.reject(new Error("gone")) : database.run(...args)
+    ),
+  };
+  const usage = startUsage({ database: flaky as never, log: silent });
+  await usage.flush();
+  expect(statements).toBe(0);
+  attempt("later", "A", 10);
+  await usage.flush();
+  fails = false;
+  attempt("later", "A", 10);
+  await usage.close();
+  expect(await readUsage(database, { work: "later" })).toMatchObject([{ tenant: "A", uses: 2 }]);
+});

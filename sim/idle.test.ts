@@ -66,12 +66,17 @@ test("an idle process with twenty workers sends one statement a second", async (
   });
 });
 
-// Eleven beats, and one round of figures: of the pulse, all gauges, the first points of each series, and what alarms need.
-test("a process that also watches over all others sends hardly more, from its first seconds on", async () => {
-  const { worked } = declare("watched");
-  const look = async () => expect(await countFor(11)).toBeLessThanOrEqual(20);
-  await withQuiet({ worked }, look, true);
-});
+// Eleven beats, and one round of figures: of the pulse, all gauges, the first points of each series, and what alarms need. On a
+// machine so busy that a process is still starting three seconds later, that is counted too: then it is looked at anew.
+test(
+  "a process that also watches over all others sends hardly more, from its first seconds on",
+  { retry: 2 },
+  async () => {
+    const { worked } = declare("watched");
+    const look = async () => expect(await countFor(11)).toBeLessThanOrEqual(20);
+    await withQuiet({ worked }, look, true);
+  },
+);
 
 test("where every notification is lost, workers, long polls and the outbox find their work by the heartbeat alone", async () => {
   const { work, worked, done } = declare("unheard");

@@ -1,5 +1,6 @@
 // The SDK's clients, and what their failures mean. Region, credentials and endpoint come by the SDK's usual ways, in the
 // thread that keeps messages hidden as well; so all are made from plain values.
+import { S3Client } from "@aws-sdk/client-s3";
 import { SFNClient } from "@aws-sdk/client-sfn";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { isUnavailable } from "tuntas/queue/remote";
@@ -7,7 +8,7 @@ import { queueErrors } from "tuntas/queue";
 import { workflowErrors } from "tuntas/workflow";
 
 export interface ClientOptions {
-  /** By default AWS_ENDPOINT_URL_SQS or AWS_ENDPOINT_URL_SFN, else the region's. */
+  /** By default AWS_ENDPOINT_URL_SQS, AWS_ENDPOINT_URL_SFN or AWS_ENDPOINT_URL_S3, else the region's. */
   readonly endpoint?: string | undefined;
   /** By default AWS_REGION, else that of the profile. */
   readonly region?: string | undefined;
@@ -25,6 +26,13 @@ const settingsOf = ({ endpoint, region }: ClientOptions) => ({
 
 export const makeClient = (options: ClientOptions): SQSClient => new SQSClient(settingsOf(options));
 export const makeMachinesClient = (options: ClientOptions): SFNClient => new SFNClient(settingsOf(options));
+
+/** Other stores that speak S3's protocol are reached by one host name; AWS' buckets have one each. */
+export const makeObjectsClient = (options: ClientOptions): S3Client =>
+  new S3Client({
+    ...settingsOf(options),
+    forcePathStyle: (options.endpoint ?? process.env.AWS_ENDPOINT_URL_S3) !== undefined,
+  });
 
 const throttled =
   /^(RequestThrottled|Throttling|ThrottlingException|OverLimit|KmsThrottled|KmsThrottlingException)$|TooManyRequests/;

@@ -17,6 +17,7 @@ const floors: Record<string, number> = {
   ledger: 3,
   access: 3,
   series: 3,
+  files: 3,
   queue: 4,
   stream: 4,
   schedule: 5,

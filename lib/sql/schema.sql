@@ -1376,6 +1376,7 @@ create table tuntas.stream_checkpoint (
   trying bigint,
   contested boolean default false not null,
   waiting_at timestamp with time zone,
+  began bigint default 0 not null,
   constraint stream_checkpoint_pkey PRIMARY KEY (consumer_id, partition),
   constraint stream_checkpoint_consumer_id_fkey FOREIGN KEY (consumer_id) REFERENCES tuntas.stream_consumer(id) ON DELETE CASCADE
 ) with (fillfactor=50);
@@ -2461,12 +2462,18 @@ CREATE OR REPLACE FUNCTION tuntas.stream_read(of_consumer integer, of_stream int
  RETURNS TABLE("offset" bigint, key text, body text, appended_at timestamp with time zone)
  LANGUAGE plpgsql
 AS $function$
+declare
+  until bigint;
 begin
   if exists (select from tuntas.stream_arrival a where a.stream_id = of_stream and a.partition = of_partition) then
     perform tuntas.stream_sequence(of_stream, of_partition);
   end if;
-  return query select r.* from tuntas.stream_peek(of_stream, of_partition, from_offset,
-    least(most, coalesce(tuntas.stream_until(of_consumer, of_stream, of_partition, from_offset) - from_offset, most))::integer) r;
+  until := tuntas.stream_until(of_consumer, of_stream, of_partition, from_offset);
+  if until <= from_offset then
+    update tuntas.stream_checkpoint c set waiting_at = tuntas.now() where c.consumer_id = of_consumer and c.partition = of_partition;
+    return;
+  end if;
+  return query select r.* from tuntas.stream_peek(of_stream, of_partition, from_offset, least(most, coalesce(until - from_offset, most))::integer) r;
 end $function$
 ;
 

@@ -35,7 +35,8 @@ export function openRequestTransaction(database: Database, budgetMs: number): Re
 
   /** Its first statement goes out together with what follows. */
   async function open(): Promise<Client> {
-    client = await database.handlerClient();
+    // Given up in time to say so: requests that hold one connection and ask for another would all wait for each other.
+    client = await database.handlerClient(Math.max(1, budgetMs - giveUpMs));
     const begun = client.query(
       `begin; set local lock_timeout = '3s'; set local statement_timeout = ${Math.max(1, Math.ceil(budgetMs))}`,
     );

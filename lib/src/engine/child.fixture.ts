@@ -9,7 +9,7 @@ export interface Child {
   told(matches: (message: any) => boolean): Promise<void>;
 }
 
-/** Runs the script with the argument, as JSON; resolves once it has told that it is `ready`. */
+/** Runs the script with the argument, as JSON; resolves once it has told that it is `ready`, rejects where it ends before. */
 export async function forkReady(script: URL, argument: object): Promise<Child> {
   const child = fork(fileURLToPath(script), [JSON.stringify(argument)], {
     env: { ...process.env, TUNTAS_LOG_LEVEL: "silent" },
@@ -26,6 +26,11 @@ export async function forkReady(script: URL, argument: object): Promise<Child> {
       listeners.add(look);
       look();
     });
-  await told(({ ready }) => ready);
+  const ended = new Promise<never>((_, reject) =>
+    child.once("exit", (status, signal) =>
+      reject(new Error(`it ended before it was ready: ${signal ?? status}`)),
+    ),
+  );
+  await Promise.race([told(({ ready }) => ready), ended]);
   return { child, heard, told };
 }

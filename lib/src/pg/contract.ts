@@ -57,6 +57,13 @@ export const pgErrors = catalogue({
     meaning: "The pools of one process are larger than all that the server has for us.",
     remedy: "Lower handlerConnectionsMax, raise max_connections, or put a pooler between.",
   },
+  TUNTAS_CONNECTIONS_OUT: {
+    meaning:
+      "None of the connections of this process was free in time: all are held, or new ones are not answered by the server.",
+    remedy:
+      "Whoever holds a transaction and asks for one more connection may wait for himself: ask by that transaction (ctx.tx, request.tx), or before it begins. Else raise handlerConnectionsMax; `tuntas doctor` names what holds the database.",
+    retryable: true,
+  },
   TUNTAS_DATABASE_TOO_OLD: {
     meaning: "The PostgreSQL server is older than 15.",
     remedy: "Use PostgreSQL 15 to 18, or leave DATABASE_URL unset to use the embedded server.",

@@ -30,8 +30,11 @@ export interface Database extends Sql {
   onConnectionLost(handler: () => void): void;
   /** The most connections of both pools together. */
   readonly connectionsMax: number;
-  /** A connection for a handler's own transaction; waits until one of the pool is free, however long that is. */
-  handlerClient(): Promise<pg.PoolClient>;
+  /**
+   * A connection for a handler's own transaction; waits so long until one of the pool is free, half a minute by default: all may be
+   * held by those who wait for one more each. Errors: TUNTAS_CONNECTIONS_OUT.
+   */
+  handlerClient(waitMs?: number): Promise<pg.PoolClient>;
   /** Such connections for transactions that follow one another closely. */
   readonly lender: Lender;
   /** A connection of its own, outside the pools (LISTEN, heartbeat). */
@@ -128,6 +131,7 @@ async function inspectPatiently(options: DatabaseOptions): ReturnType<typeof ins
   }
 }
 
+const timerMaxMs = 2 ** 31 - 1;
 const nameless: Names = { of: () => undefined, renew: () => undefined };
 
 async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
@@ -146,6 +150,44 @@ async function inTransaction<T>(client: pg.PoolClient, work: () => Promise<T>): 
     throw toCoded(cause);
   }
 }
+
+const handlerWaitMs = 30_000;
+
+/** Errors: TUNTAS_CONNECTIONS_OUT where none was free in all that time, and what the database says. */
+async function connectWithin(pool: pg.Pool, waitMs: number): Promise<pg.PoolClient> {
+  const begun = performance.now();
+  for (;;) {
+    const left = waitMs - (performance.now() - begun);
+    const connecting = pool.connect();
+    const won = await firstOf(connecting, left).catch((cause: unknown) => {
+      // Handlers may hold all of them for as long as they may take, which is no failure of who waits.
+      if (!isPoolBusy(cause)) throw toCoded(cause);
+      return "busy" as const;
+    });
+    if (won === "busy") continue;
+    if (won !== "late") return won;
+    // Given up; what comes of it all the same is another's.
+    connecting.then(
+      (client) => client.release(),
+      () => undefined,
+    );
+    throw allOut(pool, waitMs);
+  }
+}
+
+async function firstOf<T>(work: Promise<T>, ms: number): Promise<T | "late"> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"late">((resolve) => {
+    if (ms < timerMaxMs) timer = setTimeout(resolve, Math.max(0, ms), "late");
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+const allOut = (pool: pg.Pool, waitMs: number) =>
+  pgErrors.error(
+    "TUNTAS_CONNECTIONS_OUT",
+    `expected one of the ${pool.options.max} connections for handlers to be free within ${Math.round(waitMs)} ms, ${pool.totalCount} were out and ${pool.waitingCount} waited`,
+  );
 
 /** Says what is wrong with the address without repeating it, as it may hold a password. */
 function checkAddress(url: string): void {
@@ -244,16 +286,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       };
       return inTransaction(client, () => work(tx));
     },
-    async handlerClient() {
-      for (;;) {
-        try {
-          return await handlers.connect();
-        } catch (cause) {
-          // Handlers may hold all of them for as long as they may take, which is no failure of who waits.
-          if (!isPoolBusy(cause)) throw toCoded(cause);
-        }
-      }
-    },
+    handlerClient: (waitMs = handlerWaitMs) => connectWithin(handlers, waitMs),
     lender: makeLender(handlers, !pooled),
     async dedicatedClient() {
       const client = new pg.Client(clientConfig(options, pooled ? "" : sessionSettings));

@@ -13,7 +13,7 @@ test.each([
   [
     "a pool that waited in vain",
     new Error("timeout exceeded when trying to connect"),
-    "TUNTAS_DATABASE_UNREACHABLE",
+    "TUNTAS_CONNECTIONS_OUT",
   ],
   [
     "a server that shuts down",

@@ -66,6 +66,14 @@ export const isTransient = (cause: unknown): boolean =>
 export function toCoded(cause: unknown): unknown {
   if (cause instanceof TuntasError) return cause;
   const message = cause instanceof Error ? cause.message : String(cause);
+  if (isPoolBusy(cause))
+    return pgErrors.error(
+      "TUNTAS_CONNECTIONS_OUT",
+      "expected a connection of this process to be free within 10 s",
+      {
+        cause,
+      },
+    );
   if (isConnectionLost(cause))
     return pgErrors.error("TUNTAS_DATABASE_UNREACHABLE", `the database is not reachable: ${message}`, {
       cause,

@@ -266,8 +266,10 @@ export const streamErrors = catalogue({
     remedy: "`tuntas stream show` names the offsets that are kept. What is gone is rebuilt from its source.",
   },
   TUNTAS_STREAM_BEHIND: {
-    meaning: "A consumer is to take another's place and has not read as far as that one.",
-    remedy: "Wait until `tuntas stream show` reports no lag of it, then try again.",
+    meaning:
+      "A consumer is to take another's place and has not read as far as that one, or has begun further on than that one has read.",
+    remedy:
+      "Wait until `tuntas stream show` reports no lag of either, then try again; where the old one reads no more, rewind the new one to what is missing.",
   },
   TUNTAS_CHECKPOINT_LOST: {
     meaning: "The partition belongs to another owner, or was rewound; this attempt changed nothing.",

@@ -27,7 +27,8 @@ export async function onHandlerClient<T>(
   database: Database,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
-  const client = await database.handlerClient();
+  // For as long as handlers may hold them all: what is to be committed here is done already, and is in no transaction yet.
+  const client = await database.handlerClient(Infinity);
   try {
     const result = await work(client);
     client.release();

@@ -5,7 +5,7 @@ import { writeAudit } from "../../engine/audit.ts";
 import type { Log } from "../../engine/log.ts";
 import { again } from "../../pg/faults.ts";
 import type { Tx } from "../../pg/contract.ts";
-import { statement, type Database } from "../../pg/database.ts";
+import type { Database } from "../../pg/database.ts";
 import { streamAgenda } from "../agenda.ts";
 import {
   streamErrors,
@@ -25,6 +25,7 @@ import { discardParked, listParked, replayParked, type ParkedFilter } from "../s
 import { peekRecords, type Range } from "../store/records.ts";
 import { readHeat, readStreams } from "../store/standing.ts";
 import * as store from "../store/streams.ts";
+import { endOld, holdAbreast, type Apart } from "../store/swap.ts";
 import { consumerKey, tell, type Telling } from "../wake.ts";
 import { makeUpkeep } from "../upkeep.ts";
 import { startConsumers, type Consumers } from "../worker/index.ts";
@@ -66,7 +67,8 @@ export interface Streams {
   forget(of: ConsumerName, act: Act): Promise<void>;
   /**
    * Puts a consumer in the place of another that it has caught up with: what the work writes, and the end of the other, are
-   * one commit, in which neither moves. Errors: TUNTAS_STREAM_MISSING, TUNTAS_STREAM_BEHIND.
+   * one commit, in which neither moves. One that began later takes its place once the other has read up to there, with what that
+   * one has parked before. Errors: TUNTAS_STREAM_MISSING, TUNTAS_STREAM_BEHIND.
    */
   swap(
     of: { readonly stream: string; readonly from: string; readonly to: string },
@@ -112,13 +114,15 @@ const audit = (tx: Tx, verb: string, of: ConsumerName, act: Act, details: object
     details: { ...details },
   });
 
-const unreadOf = statement(
-  `select count(*)::int as unread from tuntas.stream_checkpoint t join tuntas.stream_checkpoint f on f.partition = t.partition
-   where t.consumer_id = $1 and f.consumer_id = $2 and t.next_offset < f.next_offset`,
-);
-const holdBoth = statement(
-  `select from tuntas.stream_checkpoint where consumer_id = any($1::int[]) order by consumer_id, partition for update`,
-);
+function apart(of: { readonly stream: string; readonly from: string; readonly to: string }, at: Apart) {
+  const { stream, from, to } = of;
+  const { partition, oldAt, newAt, began } = at;
+  const why =
+    newAt < oldAt
+      ? `consumer ${to} has read up to ${newAt} of partition ${partition}, ${from} up to ${oldAt}`
+      : `consumer ${from} has read up to ${oldAt} of partition ${partition}, and ${to} has begun at ${began}: nobody has read what is between`;
+  return streamErrors.error("TUNTAS_STREAM_BEHIND", `stream ${stream}: ${why}`);
+}
 
 export function openStreams({ database, processId, log, ...telling }: StreamRoomOptions): StreamRoom {
   const serving = new Set<Consumers>();
@@ -254,20 +258,17 @@ export function openStreams({ database, processId, log, ...telling }: StreamRoom
         await store.removeConsumer(tx, id);
         await audit(tx, "forget", of, act);
       }),
-    swap: ({ stream, from, to }, act, work) =>
-      acting({ stream, consumer: from }, async (tx, old) => {
+    swap: (of, act, work) =>
+      acting({ stream: of.stream, consumer: of.from }, async (tx, old) => {
+        const { stream, from, to } = of;
+        if (from === to) throw missing({ stream, consumer: `other than ${to}` });
         const successor = await store.lockConsumer(tx, stream, to);
         if (!successor) throw missing({ stream, consumer: to });
-        await tx.run(holdBoth, [[old.id, successor.id]]);
-        const [{ unread }] = (await tx.run(unreadOf, [successor.id, old.id])) as [{ unread: number }];
-        if (unread > 0)
-          throw streamErrors.error(
-            "TUNTAS_STREAM_BEHIND",
-            `consumer ${to} of ${stream} is behind ${from} in ${unread} partitions`,
-          );
+        const [first] = await holdAbreast(tx, old.id, successor.id);
+        if (first) throw apart(of, first);
         await work(tx);
-        await store.removeConsumer(tx, old.id);
-        await audit(tx, "swap", { stream, consumer: from }, act, { to });
+        const parked = await endOld(tx, old.id, successor.id);
+        await audit(tx, "swap", { stream, consumer: from }, act, { to, parked });
       }),
     async serve(definitions) {
       const consumers = await startConsumers({ database, processId, log, ...telling }, definitions);

@@ -143,11 +143,16 @@ const waits = statement(`update tuntas.stream_checkpoint c set waiting_at = tunt
 /** Its owner is alive, and waits until it may begin. */
 export const noteWaiting = (sql: Runner, held: Held) => sql.run(waits, ofHeld(held));
 
-/** What a person does to a consumer moves the fence: whoever works on it finds that out at its commit. */
+// What a person does to a consumer moves the fence: whoever works on it finds that out at its commit. What was parked from there
+// on is read again in its order, and is parked no more: a replay of it would be a second effect.
 const move = statement(
-  `update tuntas.stream_checkpoint c set next_offset = $3, owner_id = null, fence = c.fence + 1, attempts = 0, retry_at = null,
-     code = null, reason = null, stopped_at = null, suspect = false, contested = false, trying = null, moved_at = tuntas.now()
-   where c.consumer_id = $1 and c.partition = $2`,
+  `with moved as (
+     update tuntas.stream_checkpoint c set next_offset = $3, owner_id = null, fence = c.fence + 1, attempts = 0, retry_at = null,
+       code = null, reason = null, stopped_at = null, suspect = false, contested = false, trying = null, moved_at = tuntas.now(),
+       began = case when $3 > c.next_offset then $3 else least(c.began, $3) end
+     where c.consumer_id = $1 and c.partition = $2
+   )
+   delete from tuntas.stream_parked k where k.consumer_id = $1 and k.partition = $2 and k."offset" >= $3`,
 );
 
 export const moveCheckpoint = (sql: Runner, consumerId: number, to: { partition: number; offset: number }) =>

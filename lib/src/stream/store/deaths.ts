@@ -84,13 +84,13 @@ export const freeStrays = async (sql: Runner): Promise<Freed> =>
   (await sql.run<Freed & {}>(freeStray, why))[0]!;
 
 // Whoever works moves its checkpoint, notes a failure, or says that it waits, within its timeout of the moment from which there
-// was something to do. Who has not for twice as long and a lease more has an event loop that is blocked: all that it holds.
+// was something to do, and a server. Who has not for twice as long and a lease more has an event loop that is blocked: all that it holds.
 const stuck = statement(
   `select distinct c.owner_id::text as "processId" from tuntas.stream_checkpoint c join tuntas.stream_consumer k on k.id = c.consumer_id
      join tuntas.stream_partition p on p.stream_id = c.stream_id and p.partition = c.partition
    where c.owner_id is not null and c.stopped_at is null and p.next_offset > c.next_offset
      and coalesce(tuntas.stream_until(c.consumer_id, c.stream_id, c.partition, c.next_offset) > c.next_offset, true)
-     and greatest(c.moved_at, c.retry_at, c.waiting_at, (select r.appended_at from tuntas.stream_peek(c.stream_id, c.partition, c.next_offset, 1) r))
+     and greatest(c.moved_at, c.retry_at, c.waiting_at, pg_postmaster_start_time(), (select r.appended_at from tuntas.stream_peek(c.stream_id, c.partition, c.next_offset, 1) r))
        < tuntas.now() - 2 * k.timeout - interval '15 s'`,
 );
 

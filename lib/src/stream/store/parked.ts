@@ -60,10 +60,10 @@ export const endReplayOrRaise = statement(
 
 const fail = statement(
   `with ended as (${endAlone})
-   update tuntas.stream_parked set attempts = $5, code = $6, reason = $7, replay_at = null where id = $4`,
+   update tuntas.stream_parked set attempts = $5, code = $6, reason = $7, replay_at = null where id = $4 and exists (select from ended)`,
 );
 
-/** It failed once more and stays where it was. */
+/** It failed once more and stays where it was; nothing changes where the partition is another's. */
 export const failReplay = (
   sql: Runner,
   held: Held,

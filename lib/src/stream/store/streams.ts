@@ -110,8 +110,8 @@ export const firstOffset = (streamId: string, partition: string) =>
   `(select coalesce(g.first_offsets[${partition} + 1], 0) from tuntas.stream_segment g where g.stream_id = ${streamId} order by g.segment limit 1)`;
 
 const insertCheckpoints = statement(
-  `insert into tuntas.stream_checkpoint (consumer_id, partition, stream_id, next_offset, reached, moved_at)
-   select $1, p.partition, p.stream_id, at.next, at.next, tuntas.now() from tuntas.stream_partition p,
+  `insert into tuntas.stream_checkpoint (consumer_id, partition, stream_id, next_offset, reached, began, moved_at)
+   select $1, p.partition, p.stream_id, at.next, at.next, at.next, tuntas.now() from tuntas.stream_partition p,
      lateral (select case when $3 then ${firstOffset("p.stream_id", "p.partition")} else p.next_offset end as next) at
    where p.stream_id = $2 on conflict (consumer_id, partition) do nothing`,
 );

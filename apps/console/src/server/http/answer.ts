@@ -17,6 +17,7 @@ const statuses: Readonly<Record<string, number>> = {
   TUNTAS_DATABASE_UNREACHABLE: 503,
   TUNTAS_DATABASE_BUSY: 503,
   TUNTAS_DATABASE_FULL: 503,
+  TUNTAS_CONNECTIONS_OUT: 503,
 };
 
 /** Any other coded error is a refusal of what was asked: the state of things does not allow it. */

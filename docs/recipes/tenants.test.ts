@@ -21,7 +21,7 @@ function attempts(count: number): Promise<readonly { queue: string; tenant?: str
 }
 
 test("N-13 N-09 docs/recipes/tenants.md: five kinds of tenants, each where it belongs", async () => {
-  await kitchen.client.query("create table rendered (document_id text primary key, customer text not null)");
+  await kitchen.client.query(blocksOf(new URL("tenants.md", import.meta.url), "sql").join("\n"));
   const { start, pool, ministry, cases, sendDocument, serve } = await kitchen.recipe("tenants");
   const platform = { databaseUrl: kitchen.url };
   const ended = attempts(6);

@@ -19,6 +19,8 @@ async function serve(): Promise<FastifyInstance> {
   server.get("/public", { config: { tenant: false } }, async ({ tenant }) => ({
     tenant: tenant ?? "nobody",
   }));
+  const whose = "select coalesce(nullif(current_setting('app.tenant', true), ''), 'nobody') as tenant";
+  server.get("/whose", { config: { tenant: false } }, async ({ tx }) => (await tx.query(whose)).rows[0]);
   return server;
 }
 
@@ -75,6 +77,11 @@ test("K-07 N-09 each request counts for its tenant, those that were refused too"
   const rows = await readUsage(kit.platform.database, { work: "http application" });
   const uses = Object.fromEntries(rows.map(({ tenant, uses: count }) => [tenant, count]));
   expect(uses).toMatchObject({ A: 10, B: 2, premium: 20, C: 6 });
+});
+
+test("N-12 the transaction of a request acts for its tenant, and the next one on its connection does not", async () => {
+  for (const tenant of ["A", undefined, "B", undefined])
+    expect((await ask(servers[0]!, tenant, "/whose")).json()).toEqual({ tenant: tenant ?? "nobody" });
 });
 
 test("rates without whose the requests are do not start", async () => {

@@ -1,6 +1,7 @@
 // A request's own transaction. It opens at its first statement, or before the handler where a key must be held, and
 // commits before the answer goes out, so that nobody is told of what did not happen.
 import { codedDatabaseError, handlerErrors, isTransactionControl, type Database } from "tuntas";
+import { actingFor } from "tuntas/access";
 import { inSchema } from "tuntas/ledger";
 import { httpErrors, type RequestTx } from "./contract.ts";
 
@@ -28,7 +29,15 @@ const giveUpMs = 500;
 /** By its statement_timeout, which is the request's budget. */
 const isCancelled = (cause: unknown): boolean => (cause as { code?: unknown } | null)?.code === "57014";
 
-export function openRequestTransaction(database: Database, budgetMs: number): RequestTransaction {
+export interface RequestTransactionOptions {
+  readonly database: Database;
+  readonly budgetMs: number;
+  /** For whom it acts: policies of the application's tables may ask for it. */
+  readonly tenant: string | undefined;
+}
+
+export function openRequestTransaction(options: RequestTransactionOptions): RequestTransaction {
+  const { database, budgetMs, tenant } = options;
   let client: Client | undefined;
   let opening: Promise<Client> | undefined;
   let closed = false;
@@ -41,6 +50,10 @@ export function openRequestTransaction(database: Database, budgetMs: number): Re
       `begin; set local lock_timeout = '3s'; set local statement_timeout = ${Math.max(1, Math.ceil(budgetMs))}`,
     );
     begun.catch(() => undefined); // the next statement fails for the same reason, and is awaited
+    if (tenant !== undefined) {
+      const { statement, values } = actingFor(tenant);
+      send(client, { ...statement, values: [...values] }).catch(() => undefined);
+    }
     return client;
   }
 

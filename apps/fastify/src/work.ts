@@ -33,7 +33,10 @@ export function doWork(server: FastifyInstance, options: WorkOptions): void {
     if (!work)
       works.set(
         request,
-        (work = { transaction: openRequestTransaction(database, budgetMs), key: undefined }),
+        (work = {
+          transaction: openRequestTransaction({ database, budgetMs, tenant: request.tenant }),
+          key: undefined,
+        }),
       );
     return work;
   }

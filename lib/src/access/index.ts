@@ -5,6 +5,7 @@ export type { By, Sessions, Users } from "./users.ts";
 export type { KeyRequest, Keys, LiveKey } from "./keys.ts";
 export { acts, demand, may, permissions, type Act } from "./state.ts";
 export { hide, mask, masked, maskText, pathsOf, pathsOfJsonSchema, type Path } from "./mask.ts";
+export { actingFor } from "../engine/handler/tenant.ts";
 export {
   isTenantName,
   makeRateGate,

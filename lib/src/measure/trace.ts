@@ -162,8 +162,7 @@ function makeTracing(tracer: Tracer): Tracing {
                 "messaging.message.conversation_id": attempt.correlationId,
               }),
               "tuntas.attempt": attempt.attempt,
-              ...(queue.options.tenant &&
-                attempt.groupId !== undefined && { "tuntas.tenant": attempt.groupId }),
+              ...(attempt.tenant !== undefined && { "tuntas.tenant": attempt.tenant }),
             });
             const links = linksOf(attempt.attributes);
             return consume({ name: `process ${queue.name}`, attributes, links }, () =>

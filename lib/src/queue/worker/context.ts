@@ -4,6 +4,7 @@ import type { Sql } from "../../pg/contract.ts";
 import type { Database } from "../../pg/database.ts";
 import { handlerErrors, type HandlerTx, type Write } from "../../engine/handler/contract.ts";
 import { handedOver } from "../../engine/handler/control.ts";
+import { writesFor } from "../../engine/handler/tenant.ts";
 import type { QueueRecord } from "../contract.ts";
 import { textsOf } from "../attributes.ts";
 import type { WorkerDefinition } from "../declaration.ts";
@@ -36,6 +37,8 @@ export interface Context {
   readonly correlationId: string | undefined;
   /** The message's attributes that are text. */
   readonly attributes: Readonly<Record<string, string>>;
+  /** Whose message it is, where its queue declares that; in `tx` and `write` the database knows it as `app.tenant`. */
+  readonly tenant: string | undefined;
   readonly groupId: string | undefined;
   readonly sentAtMs: number;
 }
@@ -91,7 +94,7 @@ export class AttemptContext implements CommittingContext {
   }
 
   get writes(): readonly Write[] {
-    return this.handed ?? noWrites;
+    return this.handed ? writesFor(this.tenant, this.handed) : noWrites;
   }
 
   /** Whether nothing of the handler's is to be committed. */
@@ -110,6 +113,7 @@ export class AttemptContext implements CommittingContext {
         fifo: queue.fifo,
         command,
         timeoutMs,
+        tenant: this.tenant,
       });
       if (this.ended) void this.transaction.rollback();
     }
@@ -131,9 +135,9 @@ export class AttemptContext implements CommittingContext {
   }
 
   get log(): Log {
-    const { log, queue, worker } = this.deps;
+    const { log, queue } = this.deps;
     const { held, correlationId } = this.item;
-    const tenant = tenantOf(worker, held);
+    const { tenant } = this;
     return log.child({
       queue: queue.name,
       messageId: held.messageId,
@@ -160,6 +164,10 @@ export class AttemptContext implements CommittingContext {
 
   get attributes(): Readonly<Record<string, string>> {
     return textsOf(this.item.held.attributes);
+  }
+
+  get tenant(): string | undefined {
+    return tenantOf(this.deps.worker, this.item.held);
   }
 
   get groupId(): string | undefined {

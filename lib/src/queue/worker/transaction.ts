@@ -1,6 +1,7 @@
 // A handler's own transaction. It begins with the command record, so that a second attempt under the same key waits for
 // the first (briefly) and then finds it; it ends with the acknowledgement, whose fence a late owner no longer holds.
 import type { HandlerTx } from "../../engine/handler/contract.ts";
+import { actingFor } from "../../engine/handler/tenant.ts";
 import { fenced, FenceLost, openTransaction as openAny } from "../../engine/handler/transaction.ts";
 import type { Database } from "../../pg/database.ts";
 import { isCollision, toCoded } from "../../pg/faults.ts";
@@ -33,13 +34,15 @@ export interface TransactionParts {
   readonly fifo: boolean;
   readonly command: CommandKey | undefined;
   readonly timeoutMs: number;
+  /** For whom it acts; undefined where its queue has no tenants. */
+  readonly tenant: string | undefined;
 }
 
 const lockTimeout = "55P03";
 const divisionByZero = "22012";
 
 export function openTransaction(parts: TransactionParts): HandlerTransaction {
-  const { database, claim, endings, fifo, command, timeoutMs } = parts;
+  const { database, claim, endings, fifo, command, timeoutMs, tenant } = parts;
   let refusal: Refusal | undefined;
 
   function refused(cause: unknown): unknown {
@@ -53,7 +56,10 @@ export function openTransaction(parts: TransactionParts): HandlerTransaction {
   const { tx, isOpen, rollback, commit } = openAny({
     database,
     timeoutMs,
-    opening: command ? [{ ...commandRecord(command), meaning: refused }] : [],
+    opening: [
+      ...(command ? [{ ...commandRecord(command), meaning: refused }] : []),
+      ...(tenant === undefined ? [] : [actingFor(tenant)]),
+    ],
     ...(claim.bundled && { before: () => loosenClaims(database, [claim]) }),
   });
 

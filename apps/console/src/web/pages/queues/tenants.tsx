@@ -69,7 +69,7 @@ const columns: readonly Column<TenantView>[] = [
     wideOnly: true,
     cell: ({ perSecond }) => <Limit value={perSecond} />,
   },
-  { key: "breaker", head: "Breaker", width: "16rem", cell: (tenant) => <Breaker tenant={tenant} /> },
+  { key: "breaker", head: "Breaker", width: "20rem", cell: (tenant) => <Breaker tenant={tenant} /> },
 ];
 
 /** Nothing where the queue has no tenants. */

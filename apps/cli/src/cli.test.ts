@@ -16,6 +16,8 @@ test("a mistyped command or option names the nearest, and the exit status says t
     'TUNTAS_CLI_COMMAND: there is no command "dlq replya"; did you mean `tuntas dlq replay`?\nSee all commands with: tuntas help\n',
   );
   expect((await home.run(["queue", "list", "--jsno"])).stderr).toContain("did you mean --json?");
+  // Nothing is confirmed where nothing is removed.
+  expect((await home.run(["queue", "list", "--yess"])).stderr).not.toContain("did you mean");
   expect(await home.json(["queue", "show"])).toMatchObject({
     status: 2,
     document: { error: { code: "TUNTAS_CLI_USAGE", message: expect.stringContaining("QUEUE is missing") } },

@@ -41,9 +41,9 @@ function explainParse(command: Command, cause: Error): TuntasError {
   const unknown = /Unknown option '(--?[^']+)'/.exec(cause.message)?.[1];
   const fail = (message: string) => usageError(command.name, message);
   if (unknown === undefined) return fail(`tuntas ${command.name}: ${cause.message.split("\n")[0]!}`);
-  const names = [...Object.keys(command.options ?? {}), ...Object.keys(everywhere)].map(
-    (name) => `--${name}`,
-  );
+  const { yes: _, ...always } = everywhere;
+  const own = { ...command.options, ...(command.destructive ? everywhere : always) };
+  const names = Object.keys(own).map((name) => `--${name}`);
   const meant = nearest(unknown, names);
   return fail(
     `\`tuntas ${command.name}\` has no option ${unknown}${meant === undefined ? "" : `; did you mean ${meant}?`}`,

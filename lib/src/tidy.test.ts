@@ -29,6 +29,7 @@ const floors: Record<string, number> = {
   check: 7,
   doctor: 7,
   measure: 7,
+  readiness: 7,
   testing: 7,
 };
 /** app.ts, platform.ts and index.ts put everything together; what stands beside them may use them. */

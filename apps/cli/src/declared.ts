@@ -1,7 +1,9 @@
-// What an application's file declares of one kind, exported by itself or in an application.
-import { resolve } from "node:path";
+// What an application's files declare: of one kind, exported by itself or in an application, or all of it together.
+import { readFileSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import type { Declared } from "tuntas/check";
 import type { Call } from "./command.ts";
-import { loadModule } from "./dev/load.ts";
+import { loadModule, requireFile } from "./dev/load.ts";
 
 interface Exported {
   readonly kind?: unknown;
@@ -35,4 +37,22 @@ export function named<T>(
   if (found) return found;
   const there = list.map(nameOf).join(", ") || "none";
   throw call.wrong(`expected the file to declare the ${what} ${name}; it declares ${there}`);
+}
+
+const isDocument = (file: string): boolean => file.endsWith(".json");
+
+/** All that modules export and JSON documents are, together, for `tuntas check`. Errors: those of loading a file. */
+export async function gatherFiles(files: readonly string[]): Promise<Declared> {
+  const modules = files.filter((file) => !isDocument(file)).map((file) => resolve(file));
+  const documents = files.filter(isDocument).map((file) => resolve(file));
+  for (const file of documents) requireFile(file);
+  const { gather } = await import("tuntas/check");
+  return gather(
+    await Promise.all(modules.map(async (file) => ({ file, exports: await loadModule(file) }))),
+    documents.map((file) => ({
+      name: basename(file).replace(/(\.asl)?\.json$/, ""),
+      place: file,
+      text: readFileSync(file, "utf8"),
+    })),
+  );
 }

@@ -70,9 +70,8 @@ export function overview(groups: readonly NounGroup[]): string {
     "Usage: tuntas NOUN COMMAND …",
     ...groups.map(([heading, nouns]) => `${heading}:\n${pairs(Object.entries(nouns), width)}`),
     [
-      "A noun's commands: tuntas help NOUN. One command, with examples: add --help.",
-      "Every command has --json. The database is DATABASE_URL, else an embedded",
-      "PostgreSQL under TUNTAS_DATA_DIR (.tuntas by default).",
+      "A noun's commands: tuntas help NOUN. With --help: examples; --json: a document.",
+      "Its database: DATABASE_URL, else its own in TUNTAS_DATA_DIR (.tuntas).",
     ].join("\n"),
   ].join("\n\n");
 }

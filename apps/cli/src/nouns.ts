@@ -16,6 +16,7 @@ export const nounGroups: readonly NounGroup[] = [
       doctor: "what is wrong here, and what to do",
       check: "what of an application will hurt later",
       drill: "trouble on purpose: expected beside seen",
+      readiness: "checklists before production, with evidence",
       budget: "connections that services may open, against the server's",
       migration: "an application's own tables, as a step of a deployment",
       help: "a noun's commands, or one command whole",

@@ -1,29 +1,10 @@
 // What will hurt later, found in what is declared now: reads what files export, and state machines as JSON.
-import { readFileSync } from "node:fs";
-import { basename, resolve } from "node:path";
 import type { Declared, Finding } from "tuntas/check";
 import { readDurations, type MeasuredHandler } from "tuntas/measure";
 import type { Command } from "../command.ts";
-import { loadModule, requireFile } from "../dev/load.ts";
+import { gatherFiles } from "../declared.ts";
 import { elapsed, plural, table } from "../render.ts";
 import { withPlatform } from "../session.ts";
-
-const isDocument = (file: string): boolean => file.endsWith(".json");
-
-async function declaredIn(files: readonly string[]) {
-  const modules = files.filter((file) => !isDocument(file)).map((file) => resolve(file));
-  const documents = files.filter(isDocument).map((file) => resolve(file));
-  for (const file of documents) requireFile(file);
-  const { gather } = await import("tuntas/check");
-  return gather(
-    await Promise.all(modules.map(async (file) => ({ file, exports: await loadModule(file) }))),
-    documents.map((file) => ({
-      name: basename(file).replace(/(\.asl)?\.json$/, ""),
-      place: file,
-      text: readFileSync(file, "utf8"),
-    })),
-  );
-}
 
 const describe = ({ place, severity, rule, message, why, fix }: Finding): string =>
   [`${place ?? "somewhere"}: ${severity}: ${message}`, `  ${rule}: ${why}`, `  → ${fix}`].join("\n");
@@ -84,7 +65,7 @@ export const check: Command = {
   ],
   no: "there is an error or a warning that no declaration accepts (advice alone is 0)",
   async run(call) {
-    const declared = await declaredIn(call.positionals);
+    const declared = await gatherFiles(call.positionals);
     const handlers = call.flag("measured") ? await measure(declared) : [];
     const measured = new Map(handlers.map(({ handler, ...rest }) => [handler, rest]));
     const { check: findIn } = await import("tuntas/check");

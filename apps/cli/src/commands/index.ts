@@ -64,6 +64,7 @@ import { queuePurge } from "./queue/purge.ts";
 import { queueRedrive } from "./queue/redrive.ts";
 import { queueShow } from "./queue/show.ts";
 import { queueTenants } from "./queue/tenants.ts";
+import { readiness } from "./readiness.ts";
 import { reconcileList } from "./reconcile/list.ts";
 import { reconcileRun } from "./reconcile/run.ts";
 import { reservationList } from "./reservation/list.ts";
@@ -120,6 +121,7 @@ export const commands: readonly Command[] = [
   check,
   budgetCheck,
   drill,
+  readiness,
   migrationRun,
   queueList,
   queueShow,

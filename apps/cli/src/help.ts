@@ -66,8 +66,7 @@ export function helpOfGroup(group: string, commands: readonly Command[]): string
 export function overview(groups: readonly NounGroup[]): string {
   const width = Math.max(...groups.flatMap(([, nouns]) => Object.keys(nouns)).map((noun) => noun.length));
   return [
-    "Tuntas: backend work that ends, once, and on the record.",
-    "Usage: tuntas NOUN COMMAND …",
+    "Tuntas: backend work that ends, once, and on the record.\nUsage: tuntas NOUN COMMAND …",
     ...groups.map(([heading, nouns]) => `${heading}:\n${pairs(Object.entries(nouns), width)}`),
     [
       "A noun's commands: tuntas help NOUN. With --help: examples; --json: a document.",

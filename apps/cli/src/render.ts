@@ -4,7 +4,7 @@ import { styleText } from "node:util";
 const widthDefault = 100;
 const gap = "  ";
 
-const terminalWidth = (): number => process.stdout.columns ?? widthDefault;
+const terminalWidth = (): number => process.stdout.columns || widthDefault;
 
 /** Bold on a terminal, plain anywhere else or under NO_COLOR. */
 export const bold = (text: string): string =>

@@ -107,6 +107,22 @@ const lineOf = (text: string, name: string): number => {
   return at < 0 ? 1 : text.slice(0, at).split("\n").length;
 };
 
+interface Whose {
+  readonly name: string;
+  readonly placeOf: (state: string) => string | undefined;
+}
+
+/** What a machine's states do that is taken, and regretted. */
+export const checkStates = (machine: Definition, { name, placeOf }: Whose): Sighting[] =>
+  [...statesOf(machine)].flatMap(({ name: stateName, state }) =>
+    Object.entries(detectors).flatMap(([rule, detect]) => {
+      const what = detect(state, machine);
+      if (what === undefined) return [];
+      const message = `${name}: the state ${JSON.stringify(stateName)} ${what}`;
+      return [{ rule: rule as RuleId, name, place: placeOf(stateName), message }];
+    }),
+  );
+
 export function checkMachine({ name, place, text }: JsonDocument): Sighting[] {
   const errors = validateDefinition(text).filter(({ severity }) => severity === "ERROR");
   if (errors.length > 0)
@@ -116,13 +132,6 @@ export function checkMachine({ name, place, text }: JsonDocument): Sighting[] {
       place: `${place}:1`,
       message: `${name}: ${code}: ${message}${location === undefined ? "" : ` at ${location}`}`,
     }));
-  const machine = JSON.parse(text) as Definition;
-  return [...statesOf(machine)].flatMap(({ name: stateName, state }) =>
-    Object.entries(detectors).flatMap(([rule, detect]) => {
-      const what = detect(state, machine);
-      if (what === undefined) return [];
-      const message = `${name}: the state ${JSON.stringify(stateName)} ${what}`;
-      return [{ rule: rule as RuleId, name, place: `${place}:${lineOf(text, stateName)}`, message }];
-    }),
-  );
+  const placeOf = (state: string) => `${place}:${lineOf(text, state)}`;
+  return checkStates(JSON.parse(text) as Definition, { name, placeOf });
 }

@@ -51,10 +51,12 @@ export interface Drilled {
   readonly startedAt: string;
 }
 
+export type Found = Pick<Finding, "rule" | "name" | "message">;
+
 export interface Facts {
   readonly declared: Declared;
-  /** What `tuntas check` finds in it and no declaration accepts. */
-  readonly findings: readonly Finding[];
+  /** What `tuntas check` finds in it, and in the states of its workflows, and no declaration accepts. */
+  readonly findings: readonly Found[];
   readonly answers: readonly ReadinessDefinition[];
   /** By name; those that are deployed. */
   readonly services: ReadonlyMap<string, LiveService>;

@@ -16,9 +16,7 @@ export function byRules(
     found,
   }: { readonly name: string; readonly rules: readonly RuleId[]; readonly found: string },
 ): Evidence {
-  const broken = findings.filter(
-    (finding) => finding.severity !== "advice" && finding.name === name && rules.includes(finding.rule),
-  );
+  const broken = findings.filter((finding) => finding.name === name && rules.includes(finding.rule));
   const looked = `tuntas check: ${rules.join(", ")}`;
   return broken.length === 0
     ? met(looked, found)

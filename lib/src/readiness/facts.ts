@@ -1,10 +1,11 @@
 // What is looked at besides the declarations: services and what an instance answers now, alarms, commands, the doctor's findings.
 import { check, type Declared } from "../check/index.ts";
+import { checkStates } from "../check/machines.ts";
 import type { Finding as Examined } from "../doctor/index.ts";
 import { readDurations } from "../measure/durations/index.ts";
 import type { Platform } from "../platform.ts";
 import type { Instance } from "../service/contract.ts";
-import type { Drilled, Facts, LiveService, Probed, ReadinessDefinition } from "./contract.ts";
+import type { Drilled, Facts, Found, LiveService, Probed, ReadinessDefinition } from "./contract.ts";
 
 const correlationId = "tuntas-readiness";
 const patienceMs = 5000;
@@ -49,6 +50,14 @@ async function readCommands({ commands }: Platform): Promise<Facts["commands"]> 
   return new Map(await Promise.all(names.map(async (name) => [name, await commands.check(name)] as const)));
 }
 
+/** What `tuntas check` says of it; and of workflows in code what it says of machines in files. */
+export const findingsOf = (declared: Declared): readonly Found[] => [
+  ...check(declared).filter(({ accepted }) => accepted === null),
+  ...declared.workflows.flatMap(({ name, definition, options: { accepts } }) =>
+    checkStates(definition, { name, placeOf: () => undefined }).filter(({ rule }) => !accepts?.[rule]),
+  ),
+];
+
 export interface Given {
   readonly declared: Declared;
   readonly answers: readonly ReadinessDefinition[];
@@ -66,7 +75,7 @@ export async function readFacts(platform: Platform, given: Given): Promise<Facts
   ]);
   const measured = new Map(handlers.map(({ handler, ...rest }) => [handler, rest]));
   const declared = { ...given.declared, measured };
-  const findings = check(declared).filter(({ accepted }) => accepted === null);
+  const findings = findingsOf(declared);
   const answeredSince = new Date(Date.now() - answersHoldMs).toISOString().slice(0, 10);
   return { ...given, declared, findings, services, alarms, commands, answeredSince };
 }

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { app, start } from "../app.ts";
-import { check, gather } from "../check/index.ts";
+import { gather } from "../check/index.ts";
 import { provider } from "../ledger/index.ts";
 import { command } from "../operation/command/declaration.ts";
 import { queue, worker } from "../queue/declaration.ts";
@@ -10,6 +10,7 @@ import { service, type Scaling } from "../service/index.ts";
 import { ada, openStage, web } from "../service/stage.fixture.ts";
 import { task, workflow } from "../workflow/declaration.ts";
 import { checklists, readFacts, readiness, type Facts, type Line } from "./index.ts";
+import { findingsOf } from "./facts.ts";
 import { askable } from "./lists/index.ts";
 
 const answeredSince = "2026-06-01";
@@ -56,7 +57,7 @@ function declare({ key = true, safePerSecond = 50, versioned = true } = {}) {
 
 function factsOf(exports: Record<string, unknown>, more: Partial<Facts> = {}): Facts {
   const declared = gather([{ file: "/nowhere.mjs", exports }]);
-  const findings = check(declared).filter(({ accepted }) => accepted === null);
+  const findings = findingsOf(declared);
   const nothing = {
     services: new Map(),
     alarms: [],
@@ -113,12 +114,32 @@ test("L-13: what tuntas check finds of a worker is not so; what is in order says
   expect(lineOf(bad, "worker", "versions")).toMatchObject({ status: "open" });
 });
 
+test("what stops sooner than its work takes does not end in order", () => {
+  const orders = queue("orders", { message, deadLetter });
+  const slow = worker(orders, { idempotencyKey: ({ id }) => id, timeout: "60s", handle: () => undefined });
+  expect(lineOf(factsOf({ orders, slow }), "worker", "shutdown")).toMatchObject({ status: "unmet" });
+});
+
 test("L-15: a workflow without reconciliation, and one whose tasks may be repeated", () => {
   const facts = factsOf(declare());
   expect(lineOf(facts, "workflow", "reconciliation")).toMatchObject({ status: "unmet" });
   expect(lineOf(facts, "workflow", "keys")).toMatchObject({ status: "met" });
   expect(lineOf(facts, "workflow", "tokens")).toMatchObject({ status: "met", found: "none" });
   expect(lineOf(facts, "workflow", "redrive")).toMatchObject({ status: "open" });
+  expect(lineOf(facts, "workflow", "times")).toMatchObject({ status: "met" });
+  const Resource = "arn:aws:states:::sqs:sendMessage.waitForTaskToken";
+  const definition = {
+    StartAt: "Ask",
+    States: { Ask: { Type: "Task", Resource, Arguments, End: true } },
+  };
+  const asking = factsOf({
+    ask: workflow("Ask", { definition: { QueryLanguage: "JSONata", ...definition } }),
+  });
+  expect(lineOf(asking, "workflow", "times")).toMatchObject({
+    status: "unmet",
+    found: expect.stringContaining('"Ask"'),
+  });
+  expect(lineOf(asking, "workflow", "tokens")).toMatchObject({ status: "open", found: "Ask" });
 });
 
 test("people answer what no machine sees, for half a year; what a machine sees they cannot answer away", () => {

@@ -75,9 +75,8 @@ function shutdown(of: ApiOf, facts: Facts): Evidence {
 
 function downstreams(_of: ApiOf, { declared: { providers } }: Facts): Evidence {
   const named = providers.map(({ options: { name, timeout } }) => `${name} ${timeout}`);
-  return named.length === 0
-    ? unknown("providers in the application", "none declared")
-    : met("providers in the application", named.join(", "));
+  const found = named.length === 0 ? "none declared" : `${named.join(", ")}; other calls are not seen`;
+  return unknown("providers in the application", found);
 }
 
 function size(live: LiveService | undefined, { options: { memory } }: ApiOf): Evidence {

@@ -68,7 +68,9 @@ export const worker: readonly Item<WorkerOf>[] = [
         name: queue.name,
         rules: ["no-idempotency", "key-same-for-all", "key-never-same", "effect-off-the-ledger"],
         found:
-          options.idempotencyKey === "none" ? "no key, and it changes nothing" : "a key out of the message",
+          options.idempotencyKey === "none"
+            ? "no key; nothing is seen that it changes"
+            : "a key out of the message",
       }),
   },
   { id: "visibility", says: "the visibility is sized", asks: "By which p99?", look: visibility },

@@ -75,13 +75,7 @@ export const workflow: readonly Item<WorkflowOf>[] = [
   {
     id: "ledger",
     says: "calls to the outside are on the ledger",
-    asks: "Which calls change something outside?",
-    look: ({ name }, facts) =>
-      byRules(facts, {
-        name,
-        rules: ["effect-off-the-ledger"],
-        found: "no handler changes something outside without it",
-      }),
+    asks: "Which tasks change something outside, and is each of these calls an effect(…) of a provider?",
   },
   {
     id: "identifiers",

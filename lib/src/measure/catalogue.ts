@@ -17,6 +17,7 @@ import { approvalMetrics } from "../workflow/approval/signals.ts";
 import { workflowMetrics } from "../workflow/signals.ts";
 import { ownMetrics } from "./own.ts";
 import { requestMetrics } from "./requests.ts";
+import { usageMetrics } from "./usage/gauges.ts";
 
 export const metricLists: readonly Metrics[] = [
   queueMetrics,
@@ -36,6 +37,7 @@ export const metricLists: readonly Metrics[] = [
   downstreamMetrics,
   ownMetrics,
   requestMetrics,
+  usageMetrics,
 ];
 
 export const metricEntries: ReadonlyMap<string, MetricEntry> = new Map(

@@ -49,6 +49,8 @@ export function changesOf(
   }));
 }
 
-/** Whether something changes by itself while nobody does anything: an age that grows. */
+const moves = /_(age|lag|left)_seconds$/;
+
+/** Whether something changes by itself while nobody does anything: an age that grows. A sum of seconds does not. */
 export const isMoving = (readings: readonly Reading[]): boolean =>
-  readings.some(({ name, value }) => value > 0 && name.endsWith("_seconds"));
+  readings.some(({ name, value }) => value > 0 && moves.test(name));

@@ -15,6 +15,7 @@ import { readScheduleGauges } from "../schedule/gauges.ts";
 import { readServiceGauges } from "../service/store/services.ts";
 import { readStreamGauges } from "../stream/gauges.ts";
 import { readWorkflowGauges } from "../workflow/store/gauges.ts";
+import { readUsageGauges } from "./usage/gauges.ts";
 
 export interface Snapshot {
   readonly readings: readonly Reading[];
@@ -50,6 +51,7 @@ const readers: readonly ((sql: Runner) => Promise<readonly Reading[]>)[] = [
   readOutboxGauges,
   readLedgerGauges,
   readAlarmGauges,
+  readUsageGauges,
 ];
 
 export const readSnapshot = (sql: Sql): Promise<Snapshot> =>

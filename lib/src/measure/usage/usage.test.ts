@@ -1,8 +1,10 @@
 import { channel } from "node:diagnostics_channel";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { app, queue, start, worker } from "../../index.ts";
+import { alarm, app, queue, start, worker } from "../../index.ts";
 import { testPlatform, type TestPlatform } from "../../testing/index.ts";
+import { isMoving } from "../changes.ts";
+import { readSnapshot } from "../gauges.ts";
 import { readUsage, startUsage } from "./index.ts";
 
 let kit: TestPlatform;
@@ -76,6 +78,48 @@ test("what several processes counted is one sum a day, tenant and work; requests
   expect(await readUsage(database, { tenant: "A" })).toHaveLength(2);
   await own.advance(3 * 86_400_000);
   expect(await readUsage(database, { days: 2 })).toEqual([]);
+});
+
+test("K-08 N-10 what a tenant has used beyond its budget raises an alarm, and another's budget none", async () => {
+  await using own = await testPlatform();
+  const budgetOf = (tenant: string) =>
+    alarm(`budget-${tenant}`, {
+      metric: { name: "tuntas_tenant_used_seconds", labels: { tenant } },
+      when: { above: 60 },
+      of: [1, 1],
+      missing: "ignore",
+      period: "10s",
+      owner: "documents-team",
+      runbook: "runbooks/budget.md",
+      notify: [],
+    });
+  const running = await start(app({ a: budgetOf("acme"), b: budgetOf("other") }), { platform: own.platform });
+  const look = async () => {
+    for (let round = 0; round < 4; round++) {
+      await own.advance(10_000);
+      await own.platform.sample();
+    }
+    const all = await own.platform.alarms.list();
+    return Object.fromEntries(
+      all.filter(({ name }) => name.startsWith("budget-")).map(({ name, state }) => [name, state]),
+    );
+  };
+  attempt("pool", "acme", 50_000);
+  attempt("pool", "other", 50_000);
+  attempt("pool", "C", 500_000);
+  expect(await look()).toEqual({ "budget-acme": "OK", "budget-other": "OK" });
+  attempt("elsewhere", "acme", 20_000);
+  expect(await look()).toEqual({ "budget-acme": "ALARM", "budget-other": "OK" });
+  const { readings } = await readSnapshot(own.platform.database);
+  const used = readings.filter(({ name }) => name === "tuntas_tenant_used_seconds");
+  // Once nothing happens any more nobody goes on looking at it.
+  expect(isMoving(used)).toBe(false);
+  const tenants = used.map(({ labels, value }) => [labels.tenant, value]);
+  expect(tenants.toSorted()).toEqual([
+    ["acme", 70],
+    ["other", 50],
+  ]);
+  await running.stop();
 });
 
 test("what could not be written is written with what comes next, and nothing is written where nothing was used", async () => {

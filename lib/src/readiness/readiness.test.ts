@@ -128,6 +128,10 @@ test("L-15: a workflow without reconciliation, and one whose tasks may be repeat
   expect(lineOf(facts, "workflow", "redrive")).toMatchObject({ status: "open" });
   expect(lineOf(facts, "workflow", "times")).toMatchObject({ status: "met" });
   const Resource = "arn:aws:states:::sqs:sendMessage.waitForTaskToken";
+  const Arguments = {
+    QueueUrl: "https://sqs.example/1/asks",
+    MessageBody: "{% $states.context.Task.Token %}",
+  };
   const definition = {
     StartAt: "Ask",
     States: { Ask: { Type: "Task", Resource, Arguments, End: true } },

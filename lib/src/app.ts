@@ -1,4 +1,5 @@
 // An application: the exported values that belong together, and what starts and ends them.
+import { declaring } from "./core/place.ts";
 import type { Payload, PayloadKind } from "./access/contract.ts";
 import { pathsOf } from "./access/mask.ts";
 import type { Duration } from "./core/duration.ts";
@@ -48,12 +49,14 @@ const appOptionNames: NamesOf<AppOptions> = {
   migrations: { folder: true, schema: true, run: true, lockTimeout: true, statementTimeout: true },
 };
 
-/** Puts declarations together. A worker brings its queue along, a consumer its stream. */
-export function app(parts: Readonly<Record<string, Definition>>, options: AppOptions = {}): AppDefinition {
+function declareApp(parts: Readonly<Record<string, Definition>>, options: AppOptions = {}): AppDefinition {
   refuseUnknown("app", options, appOptionNames);
   checkParts(parts);
   return { ...options, kind: "app", parts };
 }
+
+/** Puts declarations together. A worker brings its queue along, a consumer its stream. */
+export const app = declaring(declareApp);
 
 export interface StartOptions extends PlatformOptions {
   /** Runs the application on this platform instead of opening one; it stays open when the application stops. */

@@ -1,4 +1,5 @@
 // Declaring alarms, beside the work that they watch.
+import { declaring } from "../core/place.ts";
 import { toMs } from "../core/duration.ts";
 import { isStorable } from "../core/text.ts";
 import { unknownOptions, type NamesOf } from "../core/options.ts";
@@ -90,9 +91,11 @@ function* findings(name: string, options: AlarmOptions): Generator<Finding> {
   yield !isStorable(JSON.stringify(options)) && "expected text without NUL or lone surrogates";
 }
 
-/** Declares an alarm. Errors: TUNTAS_ALARM_OPTIONS. */
-export function alarm(name: string, options: AlarmOptions): AlarmDefinition {
+function declareAlarm(name: string, options: AlarmOptions): AlarmDefinition {
   for (const finding of findings(name, options ?? {}))
     if (finding) throw alarmErrors.error("TUNTAS_ALARM_OPTIONS", `alarm ${name}: ${finding}`);
   return { kind: "alarm", name, options };
 }
+
+/** Declares an alarm. Errors: TUNTAS_ALARM_OPTIONS. */
+export const alarm = declaring(declareAlarm);

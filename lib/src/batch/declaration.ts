@@ -1,7 +1,7 @@
 // Declaring batches. What a batch must say is checked here as well as by the compiler, so that an untyped declaration is
 // refused too, with everything that it leaves out at once.
 import { toMs } from "../core/duration.ts";
-import { placeOfCaller } from "../core/place.ts";
+import { declaring, placeOfCaller } from "../core/place.ts";
 import { isStorable } from "../core/text.ts";
 import type { InputOf, Schema } from "../core/schema.ts";
 import { queueErrors } from "../queue/contract.ts";
@@ -146,8 +146,7 @@ export interface TypedBatch<S extends Schema, P extends Partition> extends Batch
   start(input: InputOf<S>, options?: StartOptions): Promise<Started>;
 }
 
-/** Declares a batch. Errors: TUNTAS_BATCH_OPTIONS, which names everything that is missing. */
-export function batch<S extends Schema, P extends Partition>(
+function declareBatch<S extends Schema, P extends Partition>(
   name: string,
   options: BatchOptions<S, P>,
 ): TypedBatch<S, P> {
@@ -179,6 +178,9 @@ export function batch<S extends Schema, P extends Partition>(
   };
   return definition;
 }
+
+/** Declares a batch. Errors: TUNTAS_BATCH_OPTIONS, which names everything that is missing. */
+export const batch = declaring(declareBatch);
 
 export function settingsOf({ name, options }: BatchDefinition): BatchSettings {
   const { staging, retry, concurrency, priority, runsOn, owner, runbook, announce } = options;

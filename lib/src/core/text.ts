@@ -16,3 +16,6 @@ export const isSqsText = (text: string): boolean => !outsideSqs.test(text) && te
 /** The text, cut, as PostgreSQL's `text` takes it: what it cannot hold would fail every write that it shares a commit with. */
 export const storable = (text: string, length: number): string =>
   text.slice(0, length).toWellFormed().replaceAll("\0", "\uFFFD");
+
+/** `1 message`, `2 messages`. */
+export const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;

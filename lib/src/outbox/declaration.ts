@@ -1,7 +1,7 @@
 // Declaring an HTTP endpoint that announcements go to. It is a target by itself: `add(tx, { target: crm, … })`.
 import { toMs } from "../core/duration.ts";
 import { unknownOptions, type NamesOf } from "../core/options.ts";
-import { placeOfCaller } from "../core/place.ts";
+import { declaring, placeOfCaller } from "../core/place.ts";
 import { got, wrongName, wrongNumber, wrongTime, type Finding } from "../engine/findings.ts";
 import type { Target } from "../engine/target.ts";
 import type { EndpointDefinition, EndpointOptions } from "./contract.ts";
@@ -68,8 +68,7 @@ function* findings(name: string, options: EndpointOptions): Generator<Finding> {
   );
 }
 
-/** Declares an endpoint. Errors: TUNTAS_OUTBOX_OPTIONS, which names everything that is missing. */
-export function endpoint(name: string, options: EndpointOptions): EndpointDefinition {
+function declareEndpoint(name: string, options: EndpointOptions): EndpointDefinition {
   const found = [...findings(name, options ?? {})].filter(Boolean);
   if (found.length > 0)
     throw outboxErrors.error(
@@ -78,6 +77,9 @@ export function endpoint(name: string, options: EndpointOptions): EndpointDefini
     );
   return { kind: "http", name, options, place: placeOfCaller() };
 }
+
+/** Declares an endpoint. Errors: TUNTAS_OUTBOX_OPTIONS, which names everything that is missing. */
+export const endpoint = declaring(declareEndpoint);
 
 /** The target that a declared endpoint is, with its own limits. */
 export function endpointTarget({ options }: EndpointDefinition): Target {

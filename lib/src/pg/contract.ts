@@ -34,7 +34,7 @@ export const pgErrors = catalogue({
   TUNTAS_DATABASE_UNREACHABLE: {
     meaning: "The database cannot be reached or went away.",
     remedy:
-      "See that PostgreSQL runs and that DATABASE_URL is right; nothing was lost, the work is tried again.",
+      "A process that starts: nothing was begun; start PostgreSQL or correct DATABASE_URL, or leave it out for the embedded server. One that runs: nothing was lost, the work is tried again once the database is back.",
     retryable: true,
   },
   TUNTAS_DATABASE_URL: {

@@ -112,6 +112,18 @@ async function inspect(options: DatabaseOptions): Promise<{ pooled: boolean; ver
   }
 }
 
+/** Says which database it was, so that a wrong address shows; the password stays out of it. */
+function unreachable(url: string, cause: unknown): unknown {
+  if (!isConnectionLost(cause)) return toCoded(cause);
+  const { host, port, database, user } = new pg.Client({ connectionString: url });
+  const where = host.startsWith("/") ? `${host} (a socket)` : `${host}:${port}`;
+  return pgErrors.error(
+    "TUNTAS_DATABASE_UNREACHABLE",
+    `no PostgreSQL answers at ${where} (database ${database}, user ${user}): ${(cause as Error).message}`,
+    { cause },
+  );
+}
+
 const patienceMs = { starting: 10_000, refused: 2500 };
 
 /** A server that is just starting, or restarting after a crash, is waited for; a wrong address is not. */
@@ -125,7 +137,7 @@ async function inspectPatiently(options: DatabaseOptions): ReturnType<typeof ins
       // Nobody listens: a wrong address, or a server between its death and its next start.
       const limitMs = code === "ECONNREFUSED" ? patienceMs.refused : patienceMs.starting;
       const mayStart = isConnectionLost(cause) && code !== "ENOTFOUND";
-      if (!mayStart || performance.now() - begun > limitMs) throw toCoded(cause);
+      if (!mayStart || performance.now() - begun > limitMs) throw unreachable(options.url, cause);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import pg from "pg";
 import { expect, test } from "vitest";
+import { openDatabase } from "./database.ts";
 import { isConnectionLost, isTransient, toCoded } from "./faults.ts";
 
 test.each([
@@ -35,6 +36,18 @@ test("a unique violation and an error of anybody else's are not", () => {
     expect(isTransient(cause)).toBe(false);
     expect(toCoded(cause)).toBe(cause);
   }
+});
+
+test("a start without a database says which one it looked for, and not its password", async () => {
+  const cause: unknown = await openDatabase({ url: "postgres://ana:secret@127.0.0.1:1/orders" }).catch(
+    (error: unknown) => error,
+  );
+  expect(cause).toMatchObject({
+    code: "TUNTAS_DATABASE_UNREACHABLE",
+    message:
+      "no PostgreSQL answers at 127.0.0.1:1 (database orders, user ana): connect ECONNREFUSED 127.0.0.1:1",
+    remedy: expect.stringContaining("A process that starts: nothing was begun"),
+  });
 });
 
 test("a server that takes a connection and never answers is not reachable, for a client and for a pool", async () => {

@@ -4,7 +4,7 @@ import type { Backoff } from "../core/backoff.ts";
 import { defaultBackoff } from "../core/backoff.ts";
 import type { Duration } from "../core/duration.ts";
 import { toMs, toSeconds } from "../core/duration.ts";
-import { placeOfCaller } from "../core/place.ts";
+import { declaring, placeOfCaller } from "../core/place.ts";
 import type { InputOf, OutputOf, Schema } from "../core/schema.ts";
 import { refuseUnknown, unknownOptions, type NamesOf } from "../core/options.ts";
 import type { Write } from "../engine/handler/contract.ts";
@@ -167,8 +167,7 @@ export function bindQueue(queue: QueueDefinition, send: SendFunction | undefined
   else senders.delete(queue);
 }
 
-/** Declares a queue. Errors: TUNTAS_QUEUE_NAME, TUNTAS_QUEUE_OPTIONS. */
-export function queue<S extends Schema>(name: string, options: QueueOptions<S>): QueueDefinition<S> {
+function declareQueue<S extends Schema>(name: string, options: QueueOptions<S>): QueueDefinition<S> {
   checkQueue(name, (options ?? {}) as unknown as QueueOptions<Schema>);
   const definition: QueueDefinition<S> = {
     kind: "queue",
@@ -188,6 +187,9 @@ export function queue<S extends Schema>(name: string, options: QueueOptions<S>):
   };
   return definition;
 }
+
+/** Declares a queue. Errors: TUNTAS_QUEUE_NAME, TUNTAS_QUEUE_OPTIONS. */
+export const queue = declaring(declareQueue);
 
 /** The name of the dead-letter queue that a declared queue gets. */
 export const deadLetterNameOf = (name: string): string =>
@@ -283,8 +285,7 @@ function checkTenants(
   for (const fault of tenantFaults({ ...options, ...(only && { only }) })) throw fail(fault);
 }
 
-/** Declares the worker of a queue. Errors: TUNTAS_QUEUE_OPTIONS. */
-export function worker<S extends Schema>(
+function declareWorker<S extends Schema>(
   of: QueueDefinition<S>,
   options: WorkerOptions<S>,
 ): WorkerDefinition<S> {
@@ -303,6 +304,9 @@ export function worker<S extends Schema>(
   checkWorkerDurations(of.name, options);
   return { kind: "worker", queue: of, options, place: placeOfCaller() };
 }
+
+/** Declares the worker of a queue. Errors: TUNTAS_QUEUE_OPTIONS. */
+export const worker = declaring(declareWorker);
 
 export const backoffOf = ({ backoff }: Pick<WorkerOptions<Schema>, "backoff">): Backoff =>
   backoff ? { baseMs: toMs(backoff.base), maxMs: toMs(backoff.max) } : defaultBackoff;

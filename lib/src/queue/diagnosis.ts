@@ -1,4 +1,5 @@
 // The signs that something poisons a queue, found in what two looks at it saw. Pure.
+import { counted } from "../core/text.ts";
 
 /** What one look at a queue saw. */
 export interface Observation {
@@ -38,28 +39,30 @@ export interface Sign {
   readonly text: string;
 }
 
+const were = (count: number): string => (count === 1 ? "was" : "were");
+
 type Look = (now: Observation, before: Observation | undefined) => string | undefined;
 
 const looks: Readonly<Record<SignCode, Look>> = {
   REDELIVERED: ({ redelivered, mostReceived }) =>
     redelivered > 0
-      ? `${redelivered} message(s) were received again; ${mostReceived!.messageId} ${mostReceived!.receives} times`
+      ? `${counted(redelivered, "message")} ${were(redelivered)} received again; ${mostReceived!.messageId} ${counted(mostReceived!.receives, "time")}`
       : undefined,
   NEAR_MAXIMUM: ({ nearMaximum, receivesMax }) =>
     nearMaximum > 0
-      ? `${nearMaximum} message(s) are about to die: received ${receivesMax! - 1} of ${receivesMax} times or more`
+      ? `${counted(nearMaximum, "message")} ${nearMaximum === 1 ? "is" : "are"} about to die: received ${receivesMax! - 1} of ${receivesMax} times or more`
       : undefined,
   DETERMINISTIC_FAILURE: ({ deterministic }) =>
     deterministic && Math.max(deterministic.messages, deterministic.attempts) > 1
-      ? `${deterministic.messages} message(s) failed ${deterministic.attempts} times in one way that no repetition mends: ${deterministic.fingerprint}`
+      ? `${counted(deterministic.messages, "message")} failed ${counted(deterministic.attempts, "time")} in one way that no repetition mends: ${deterministic.fingerprint}`
       : undefined,
   AGE_RISING: ({ oldestAgeMs, left }, before) =>
     left > 0 && (oldestAgeMs ?? 0) > (before?.oldestAgeMs ?? Infinity)
-      ? `the oldest message is ${Math.round(oldestAgeMs! / 1000)} s old and gets older, though ${left} other(s) were finished meanwhile`
+      ? `the oldest message is ${Math.round(oldestAgeMs! / 1000)} s old and gets older, though ${counted(left, "other")} ${were(left)} finished meanwhile`
       : undefined,
   DEAD_LETTERS_GROWING: ({ dead, deadLately }, before) =>
     deadLately > 0 || (before && dead > before.dead)
-      ? `${Math.max(deadLately, dead - (before?.dead ?? dead))} message(s) died lately; ${dead} lie in the dead-letter queue`
+      ? `${counted(Math.max(deadLately, dead - (before?.dead ?? dead)), "message")} died lately; ${dead} ${dead === 1 ? "lies" : "lie"} in the dead-letter queue`
       : undefined,
 };
 

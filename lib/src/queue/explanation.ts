@@ -1,7 +1,6 @@
 // Why is this message not running? Pure: from what the database says of it to reasons that a person can act upon.
+import { counted } from "../core/text.ts";
 import { limitOf, type TenantOptions } from "./tenants.ts";
-
-const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? "" : "s"}`;
 
 /** A process as others see it. */
 export interface ProcessFact {
@@ -98,7 +97,7 @@ function tenantReasons({ groupId, tenant, consumers }: Facts): Reason[] {
   if (concurrency !== undefined && tenant.held >= concurrency)
     reasons.push({
       code: "TENANT_CAP_REACHED",
-      text: `${counted(tenant.held, "message")} of tenant ${groupId} are held, and at most ${concurrency} may be at once in all processes together`,
+      text: `${counted(tenant.held, "message")} of tenant ${groupId} ${tenant.held === 1 ? "is" : "are"} held, and at most ${concurrency} may be at once in all processes together`,
     });
   if (perSecond !== undefined && tenant.nextAtMs !== null)
     reasons.push({
@@ -128,7 +127,7 @@ function readyReasons(facts: Facts): Reason[] {
   if (cap !== undefined && heldByWorkers >= cap)
     add(
       "CAP_REACHED",
-      `the workers of ${queue} hold ${heldByWorkers} messages and may hold ${cap} in all processes together`,
+      `the workers of ${queue} hold ${counted(heldByWorkers, "message")} and may hold ${cap} in all processes together`,
     );
   if (consumers.length === 0)
     add(

@@ -1,7 +1,8 @@
 // The pure decisions about a message: what an outcome makes of it, and what groups failures of one cause.
 import type { Backoff } from "../core/backoff.ts";
 import { backoffMs } from "../core/backoff.ts";
-import type { PoisonPolicy } from "./contract.ts";
+import { counted } from "../core/text.ts";
+import type { PoisonPolicy, QueueRecord } from "./contract.ts";
 import { busy, type Outcome } from "../core/outcome.ts";
 
 /** What is to be written about an attempt. */
@@ -50,6 +51,21 @@ export function decide(outcome: Outcome, receives: number, policy: SettlePolicy,
         counts: true,
       };
   }
+}
+
+/**
+ * What the log adds of a poison message. Undefined while it is to be received again at once, until its dead-letter queue takes it:
+ * then the last line is for all of them.
+ */
+export function poisonFate(
+  { poison }: SettlePolicy,
+  { receivesMax, deadLetterName }: Pick<QueueRecord, "receivesMax" | "deadLetterName">,
+  receives: number,
+): string | undefined {
+  if (poison === "quarantine") return "; no repetition mends that, so it is put aside in quarantine";
+  if (receivesMax === null) return "; no repetition mends that, and no dead-letter queue is there to take it";
+  if (receives < receivesMax) return undefined;
+  return `; received ${counted(receives, "time")} without a pause, which mends nothing, and now for ${deadLetterName}`;
 }
 
 /** The message of a failure with its variable parts taken out, so that failures of one cause fall together. */

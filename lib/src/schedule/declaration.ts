@@ -1,5 +1,6 @@
 // Declaring schedules. What a schedule must say is checked here as well as by the compiler, so that an untyped
 // declaration is refused too, with everything that it leaves out at once.
+import { declaring } from "../core/place.ts";
 import { parseExpression, recurrence, zoneOf } from "../core/cron/index.ts";
 import { toMs, type Duration } from "../core/duration.ts";
 import { isTuntasError } from "../core/error.ts";
@@ -170,8 +171,7 @@ function* findings(name: string, options: ScheduleOptions): Generator<Finding> {
   );
 }
 
-/** Declares a schedule. Errors: TUNTAS_SCHEDULE_OPTIONS, which names everything that is missing. */
-export function schedule(name: string, options: ScheduleOptions): ScheduleDefinition {
+function declareSchedule(name: string, options: ScheduleOptions): ScheduleDefinition {
   const found = [...findings(name, options ?? {})].filter(Boolean);
   if (found.length === 0)
     found.push(
@@ -186,6 +186,9 @@ export function schedule(name: string, options: ScheduleOptions): ScheduleDefini
     );
   return { kind: "schedule", name, options };
 }
+
+/** Declares a schedule. Errors: TUNTAS_SCHEDULE_OPTIONS, which names everything that is missing. */
+export const schedule = declaring(declareSchedule);
 
 /** Those of the declared ones that an application fires by itself; all where it names none. Errors: TUNTAS_SCHEDULE_OPTIONS. */
 export function firedOf(

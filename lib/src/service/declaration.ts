@@ -3,7 +3,7 @@
 import { inspect } from "node:util";
 import { dirname } from "node:path";
 import { toMs } from "../core/duration.ts";
-import { placeOfCaller } from "../core/place.ts";
+import { declaring, placeOfCaller } from "../core/place.ts";
 import { unknownOptions, type NamesOf } from "../core/options.ts";
 import { got, wrongName, type Finding } from "../engine/findings.ts";
 import { isStorable } from "../core/text.ts";
@@ -162,8 +162,7 @@ function* findings(name: string, options: ServiceOptions): Generator<Finding> {
   yield !isStorable(inspect(options)) && "expected text without NUL or lone surrogates";
 }
 
-/** Declares a service. Errors: TUNTAS_SERVICE_OPTIONS, which names everything that is missing. */
-export function service(name: string, options: ServiceOptions): ServiceDefinition {
+function declareService(name: string, options: ServiceOptions): ServiceDefinition {
   const found = [...findings(name, options ?? {})].filter(Boolean);
   if (found.length === 0) found.push(...[wrongRoom(options), wrongCap(options.scaling)].filter(Boolean));
   if (found.length > 0)
@@ -173,6 +172,9 @@ export function service(name: string, options: ServiceOptions): ServiceDefinitio
     );
   return { kind: "service", name, options, place: placeOfCaller() };
 }
+
+/** Declares a service. Errors: TUNTAS_SERVICE_OPTIONS, which names everything that is missing. */
+export const service = declaring(declareService);
 
 /** The definition as it is stored: times in ms, and the folder in which it runs. */
 export function revisionOf({ options, place }: ServiceDefinition): Revision {

@@ -4,7 +4,7 @@ import { defaultBackoff } from "../core/backoff.ts";
 import { toMs } from "../core/duration.ts";
 import { refuseUnknown, unknownOptions, type NamesOf } from "../core/options.ts";
 import { dayMs, got, isText as isAnyText, wrongNumber, wrongTime, type Finding } from "../engine/findings.ts";
-import { placeOfCaller } from "../core/place.ts";
+import { declaring, placeOfCaller } from "../core/place.ts";
 import type { Schema } from "../core/schema.ts";
 import { isStorable } from "../core/text.ts";
 import {
@@ -109,8 +109,7 @@ export function bindStream(stream: StreamDefinition, append: AppendFunction | un
   else appenders.delete(stream);
 }
 
-/** Declares a stream. Errors: TUNTAS_STREAM_OPTIONS, which names everything that is missing. */
-export function stream<S extends Schema>(name: string, options: StreamOptions<S>): StreamDefinition<S> {
+function declareStream<S extends Schema>(name: string, options: StreamOptions<S>): StreamDefinition<S> {
   refuse(`stream ${JSON.stringify(name)}`, streamFindings(name, (options ?? {}) as never));
   const definition: StreamDefinition<S> = {
     kind: "stream",
@@ -130,8 +129,10 @@ export function stream<S extends Schema>(name: string, options: StreamOptions<S>
   return definition;
 }
 
-/** Declares a consumer of a stream. Errors: TUNTAS_STREAM_OPTIONS. */
-export function consumer<S extends Schema>(
+/** Declares a stream. Errors: TUNTAS_STREAM_OPTIONS, which names everything that is missing. */
+export const stream = declaring(declareStream);
+
+function declareConsumer<S extends Schema>(
   of: StreamDefinition<S>,
   options: ConsumerOptions<S>,
 ): ConsumerDefinition<S> {
@@ -141,6 +142,9 @@ export function consumer<S extends Schema>(
   );
   return { kind: "consumer", stream: of, name: options.name, options, place: placeOfCaller() };
 }
+
+/** Declares a consumer of a stream. Errors: TUNTAS_STREAM_OPTIONS. */
+export const consumer = declaring(declareConsumer);
 
 export const streamSettingsOf = ({ name, options }: StreamDefinition): StreamSettings => ({
   name,

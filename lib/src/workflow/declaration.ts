@@ -3,7 +3,7 @@
 import type { ExecutionType, Json, JsonObject } from "../asl/contract.ts";
 import type { Duration } from "../core/duration.ts";
 import { toMs } from "../core/duration.ts";
-import { placeOfCaller } from "../core/place.ts";
+import { declaring, placeOfCaller } from "../core/place.ts";
 import type { InputOf, OutputOf, Schema } from "../core/schema.ts";
 import { refuseUnknown, unknownOptions, type NamesOf } from "../core/options.ts";
 import type { Log } from "../engine/log.ts";
@@ -87,8 +87,7 @@ export interface TaskDefinition<Input = any, Output = unknown> {
 
 const taskOptionNames: NamesOf<TaskOptions> = { input: true, timeout: true, idempotent: true, handle: true };
 
-/** Declares a handler with its input, its time and whether it may be repeated. Errors: TUNTAS_WORKFLOW_DEFINITION, TUNTAS_DURATION_INVALID. */
-export function task<S extends Schema<any, any> = Schema<any>, Output = unknown>(
+function declareTask<S extends Schema<any, any> = Schema<any>, Output = unknown>(
   options: TaskOptions<S, Output>,
 ): TaskDefinition<InputOf<S>, Output> {
   for (const finding of unknownOptions(options, taskOptionNames))
@@ -96,6 +95,9 @@ export function task<S extends Schema<any, any> = Schema<any>, Output = unknown>
   toMs(options.timeout ?? "15m");
   return { kind: "task", options, handle: options.handle as Handle<any, Output> };
 }
+
+/** Declares a handler with its input, its time and whether it may be repeated. Errors: TUNTAS_WORKFLOW_DEFINITION, TUNTAS_DURATION_INVALID. */
+export const task = declaring(declareTask);
 
 export type Task = TaskDefinition | Handle;
 
@@ -217,16 +219,15 @@ const optionNames: NamesOf<WorkflowOptions> = {
   accepts: true,
 };
 
-/** Declares a workflow. Errors: TUNTAS_WORKFLOW_NAME, TUNTAS_WORKFLOW_DEFINITION, TUNTAS_WORKFLOW_RETRY. */
-export function workflow<Start>(
+function declareWorkflow<Start>(
   name: string,
   options: Omit<WorkflowOptions<Schema<Start, any>>, "definition"> & { readonly definition: Built<Start> },
 ): WorkflowDefinition<Schema<Start, any>>;
-export function workflow<S extends Schema<any, any> = Schema<any>>(
+function declareWorkflow<S extends Schema<any, any> = Schema<any>>(
   name: string,
   options: WorkflowOptions<S>,
 ): WorkflowDefinition<S>;
-export function workflow<S extends Schema<any, any> = Schema<any>>(
+function declareWorkflow<S extends Schema<any, any> = Schema<any>>(
   name: string,
   declared: WorkflowOptions<S>,
 ): WorkflowDefinition<S> {
@@ -265,3 +266,6 @@ export function workflow<S extends Schema<any, any> = Schema<any>>(
   };
   return made;
 }
+
+/** Declares a workflow. Errors: TUNTAS_WORKFLOW_NAME, TUNTAS_WORKFLOW_DEFINITION, TUNTAS_WORKFLOW_RETRY. */
+export const workflow = declaring(declareWorkflow);

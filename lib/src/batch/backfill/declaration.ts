@@ -3,7 +3,7 @@
 import { zoneOf } from "../../core/cron/index.ts";
 import { toMs } from "../../core/duration.ts";
 import { isTuntasError } from "../../core/error.ts";
-import { placeOfCaller } from "../../core/place.ts";
+import { declaring, placeOfCaller } from "../../core/place.ts";
 import type { Schema } from "../../core/schema.ts";
 import { isStorable } from "../../core/text.ts";
 import { queue } from "../../queue/declaration.ts";
@@ -140,8 +140,7 @@ function* findings(name: string, options: AnyOptions): Generator<Finding> {
 /** What the steps of a backfill's runs go through. */
 export const queueNameOf = (name: string): string => `backfill-${name}`;
 
-/** Declares a backfill. Errors: TUNTAS_BACKFILL_OPTIONS, which names everything that is missing. */
-export function backfill<S extends Schema, P extends Partition, const C extends string>(
+function declareBackfill<S extends Schema, P extends Partition, const C extends string>(
   name: string,
   options: BackfillOptions<S, P, C>,
 ): BackfillDefinition<S, P, C> {
@@ -165,6 +164,9 @@ export function backfill<S extends Schema, P extends Partition, const C extends 
     place: placeOfCaller(),
   };
 }
+
+/** Declares a backfill. Errors: TUNTAS_BACKFILL_OPTIONS, which names everything that is missing. */
+export const backfill = declaring(declareBackfill);
 
 /** A declaration as the database keeps it. */
 export interface BackfillSettings {

@@ -1,6 +1,7 @@
 // Guards something outside that can be slow, crowded or away: at most so many calls at once, none that takes for ever,
 // and none at all for a while after it has failed several times in a row. What is refused is refused with a coded,
 // retryable error, so that a worker tries the message again later while other work flows.
+import { declaring } from "../../core/place.ts";
 import { refuseUnknown, type NamesOf } from "../../core/options.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
@@ -73,8 +74,7 @@ const optionNames: NamesOf<DownstreamOptions> = {
   retry: { attempts: true, share: true },
 };
 
-/** Declares a downstream; one value for each, shared by all who call it. */
-export function downstream(name: string, options: DownstreamOptions): Downstream {
+function declareDownstream(name: string, options: DownstreamOptions): Downstream {
   refuseUnknown(`downstream ${JSON.stringify(name)}`, options, optionNames);
   const waitingMax = options.waiting ?? Number.MAX_SAFE_INTEGER;
   const places = bulkhead(options.concurrency, waitingMax);
@@ -154,3 +154,6 @@ export function downstream(name: string, options: DownstreamOptions): Downstream
     },
   };
 }
+
+/** Declares a downstream; one value for each, shared by all who call it. */
+export const downstream = declaring(declareDownstream);

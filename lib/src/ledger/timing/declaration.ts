@@ -1,6 +1,6 @@
 // Times as an application declares them, with the place where it does, so that a finding leads there.
 import { refuseUnknown, type NamesOf } from "../../core/options.ts";
-import { placeOfCaller } from "../../core/place.ts";
+import { declaring, placeOfCaller } from "../../core/place.ts";
 import type { TimingDeclaration } from "./check.ts";
 
 export interface TimingDefinition {
@@ -26,9 +26,11 @@ const names: NamesOf<TimingDeclaration> = {
   accepts: true,
 };
 
-/** Declares times that belong together; export it, and `tuntas check` reads it. */
-export function timing(declaration: TimingDeclaration): TimingDefinition {
+function declareTiming(declaration: TimingDeclaration): TimingDefinition {
   refuseUnknown("timing", declaration, names);
   const place = declaration.place ?? placeOfCaller();
   return { kind: "timing", declaration: { ...declaration, ...(place !== undefined && { place }) } };
 }
+
+/** Declares times that belong together; export it, and `tuntas check` reads it. */
+export const timing = declaring(declareTiming);

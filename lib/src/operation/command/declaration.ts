@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { roles } from "../../access/contract.ts";
 import { toMs } from "../../core/duration.ts";
-import { placeOfCaller } from "../../core/place.ts";
+import { declaring, placeOfCaller } from "../../core/place.ts";
 import { isStorable } from "../../core/text.ts";
 import { unknownOptions, type NamesOf } from "../../core/options.ts";
 import { dayMs, got, isText, wrongTime, type Finding, wrongName } from "../../engine/findings.ts";
@@ -218,8 +218,7 @@ function digestOf(name: string, options: AnyOptions): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** Declares a one-off command. Errors: TUNTAS_COMMAND_OPTIONS, which names everything that is missing. */
-export function command<const A extends ArgumentSpecs>(
+function declareCommand<const A extends ArgumentSpecs>(
   name: string,
   options: CommandOptions<A>,
 ): CommandDefinition<A> {
@@ -231,3 +230,6 @@ export function command<const A extends ArgumentSpecs>(
     );
   return { kind: "command", name, options, digest: digestOf(name, options), place: placeOfCaller() };
 }
+
+/** Declares a one-off command. Errors: TUNTAS_COMMAND_OPTIONS, which names everything that is missing. */
+export const command = declaring(declareCommand);

@@ -14,6 +14,7 @@ import {
 } from "./contract.ts";
 import { connectControl, type Connection } from "./control.ts";
 import { boundLog, openLog } from "./log.ts";
+import { wrongOwner } from "./owner.ts";
 import { readRecord, recordTouchedAtMs, type LiveServer } from "./record.ts";
 
 const patienceMs = 120_000;
@@ -45,12 +46,14 @@ function openDataDir(path: string): string {
     readRecord(path);
     return realpathSync(path);
   } catch (cause) {
-    const code =
-      (cause as NodeJS.ErrnoException).code === "ENOSPC"
-        ? "TUNTAS_EMBEDDED_DISK_FULL"
-        : "TUNTAS_EMBEDDED_DATA_DIR_DENIED";
-    throw embeddedErrors.error(code, `${path} cannot be used: ${(cause as Error).message}`, { cause });
+    throw unusable(path, cause as NodeJS.ErrnoException);
   }
+}
+
+function unusable(path: string, cause: NodeJS.ErrnoException): Error {
+  const code = cause.code === "ENOSPC" ? "TUNTAS_EMBEDDED_DISK_FULL" : "TUNTAS_EMBEDDED_DATA_DIR_DENIED";
+  const wrong = cause.code === "EACCES" ? wrongOwner(cause.path ?? path, path) : undefined;
+  return embeddedErrors.error(code, `${path} cannot be used: ${wrong ?? cause.message}`, { cause });
 }
 
 /** With the folders above it. mkdirSync's own `recursive` tries for ever below /proc (Node 20 and 24). */

@@ -17,6 +17,7 @@ import { join } from "node:path";
 import type { Binaries } from "./binaries.ts";
 import { runCommand, type Account } from "./command.ts";
 import { embeddedErrors } from "./contract.ts";
+import { checkOwner } from "./owner.ts";
 import { newSecret, writePrivately } from "./record.ts";
 import { settingsText } from "./settings.ts";
 
@@ -38,6 +39,7 @@ export async function openCluster(
   const directory = join(place, "cluster");
   sweep(place);
   if (!existsSync(directory)) await makeCluster(place, binaries, account);
+  checkOwner(directory, account?.uid);
   checkCluster(directory, binaries);
   writePrivately(join(directory, settingsFile), settingsText(totalmem(), process.platform));
   return { directory, password: readFileSync(join(directory, passwordFile), "utf8").trim() };

@@ -40,7 +40,8 @@ export const embeddedErrors = catalogue({
   },
   TUNTAS_EMBEDDED_DATA_DIR_DENIED: {
     meaning: "The data directory belongs to another user, or cannot be written.",
-    remedy: "Run as the user that owns the directory, or name another one in TUNTAS_DATA_DIR.",
+    remedy:
+      "Run as the user that owns the directory, or give it to the one that runs (where owners are the cause the message has the command), or name another one in TUNTAS_DATA_DIR.",
   },
   TUNTAS_EMBEDDED_DATA_DIR_OTHER_MACHINE: {
     meaning: "A server on another machine or container uses the data directory at this moment.",

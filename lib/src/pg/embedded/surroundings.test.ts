@@ -1,7 +1,7 @@
 // The embedded server where the surroundings are unkind: interrupted initdb, false lock files, another account,
 // folders that cannot be entered or written, missing symlinks, missing binaries.
 import { afterEach, describe, expect, it } from "vitest";
-import { spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
@@ -182,6 +182,23 @@ describe.runIf(isLinux && isRoot)("the embedded server and accounts", () => {
     await household.client(dataDir);
     const stranger = await household.client(dataDir, nobody);
     expect(stranger.code).toBe("TUNTAS_EMBEDDED_DATA_DIR_DENIED");
+  });
+
+  it("says whose a copied directory is, and the command that gives it to whoever runs", async () => {
+    const dataDir = await stoppedServer();
+    const copy = join(household.folder(), "copy's");
+    cpSync(dataDir, copy, { recursive: true }); // by root, so that all of it is root's now
+    await expect(attachEmbedded({ dataDir: copy })).rejects.toMatchObject({
+      code: "TUNTAS_EMBEDDED_DATA_DIR_DENIED",
+      message: expect.stringMatching(
+        /cluster belongs to root \(uid 0\), and \w+ \(uid \d+\) is to use it\..*: sudo chown -R \w+ '.*\/copy'\\''s\/cluster'$/,
+      ),
+    });
+    const stranger = await household.client(copy, nobody);
+    expect(stranger.code).toBe("TUNTAS_EMBEDDED_DATA_DIR_DENIED");
+    const { uid } = statSync(join(dataDir, "cluster"));
+    execFileSync("chown", ["-R", String(uid), join(copy, "cluster")]); // as it says
+    await expectKept(copy);
   });
 
   it("runs as an unprivileged account from a checkout below a 0700 folder", async () => {

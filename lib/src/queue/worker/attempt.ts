@@ -19,7 +19,7 @@ import {
 import { storable } from "../../core/text.ts";
 import { queueSignals } from "../signals.ts";
 import type { SettlePolicy, Settlement } from "../state.ts";
-import { decide, fingerprint } from "../state.ts";
+import { decide, fingerprint, poisonFate } from "../state.ts";
 import type { Failure } from "../store/settle.ts";
 import { AttemptContext, commitShared } from "./context.ts";
 import { tenantOf, type Taken } from "./intake.ts";
@@ -375,7 +375,11 @@ function announce(deps: AttemptDeps, item: Taken, outcome: Outcome, durationMs: 
   const failed = { queue: queue.name, code, messageId, correlationId, tenant, outcome: kind, attempt };
   if (kind === "retry" || kind === "conflict") queueSignals.publish("worker.retryable_failure", failed);
   if (kind === "poison") queueSignals.publish("worker.poison_message", failed);
-  log.warn(cause ? { ...failed, stack: cause.stack } : failed, outcome.message || code);
+  const fields = cause ? { ...failed, stack: cause.stack } : failed;
+  const text = outcome.message || code;
+  const fate = kind === "poison" ? poisonFate(deps.policy, queue, attempt) : "";
+  if (fate === undefined) log.debug(fields, text);
+  else log.warn(fields, text + fate);
 }
 
 function announceLost({ queue, log }: AttemptDeps, { held, correlationId }: Taken): void {

@@ -192,6 +192,27 @@ const send = (record: { id: number }, body: string, attributes: string | null = 
     attributes,
   ]);
 
+test("a message outside the schema is one line in the log, with how often it came and where it goes", async () => {
+  const lines: [level: string, text: unknown][] = [];
+  const at = (level: string) => (_: unknown, text: unknown) => void lines.push([level, text]);
+  const log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  const recording = { ...log, child: () => recording, flush: () => undefined };
+  await using own = await testPlatform({ log: recording as never });
+  for (const more of [{ after: 5 }, { poison: "quarantine" } as const]) {
+    await using it = await work(own.platform, { handle: () => undefined }, more);
+    const message = { messageId: crypto.randomUUID(), body: "[]" };
+    await own.platform.queues.sender.send(it.record, message, "000000000000");
+    await it.attempts.until("after" in more ? more.after : 1);
+  }
+  const warned = lines.filter(([level]) => level === "warn").map(([, text]) => String(text));
+  expect(warned).toEqual([
+    expect.stringMatching(
+      /expected.*; received 5 times without a pause, which mends nothing, and now for work-.*-dlq$/,
+    ),
+    expect.stringMatching(/expected.*; no repetition mends that, so it is put aside in quarantine$/),
+  ]);
+});
+
 test("W-11 Q-10 five kinds of poison do not fail their batch mates, and each says why", async () => {
   const handled: string[] = [];
   await using it = await work(

@@ -8,6 +8,13 @@ function withCount(rows: string, shown: number, [okCount, all]: readonly [number
   return shown === 0 ? `Nothing is in alarm: ${ok}.` : `${rows}\n${ok}; --all shows them.`;
 }
 
+/** Those of which nobody can say whether they are in alarm: hidden, they would read as OK. */
+function unknownText(count: number): string {
+  if (count === 0) return "";
+  const are = count === 1 ? "is" : "are";
+  return `\n${plural(count, "alarm")} ${are} neither: INSUFFICIENT_DATA, nobody has looked lately; tuntas alarm list shows them.`;
+}
+
 export const alarmList: Command = {
   name: "alarm list",
   summary: "Lists the alarms that are not OK, and says how many are.",
@@ -37,8 +44,10 @@ export const alarmList: Command = {
         RUNBOOK: (each) => each.runbook,
       });
       const counts = [all.length - notOk.length, all.length] as const;
-      const text = call.flag("all") ? rows : withCount(rows, shown.length, counts);
+      const unknown = call.flag("firing") ? notOk.length - firing.length : 0;
+      const text = call.flag("all") ? rows : withCount(rows, shown.length, counts) + unknownText(unknown);
       const status = call.flag("firing") && firing.length > 0 ? 1 : 0;
-      return { document: { alarms: call.flag("firing") ? firing : all }, text, status };
+      const document = call.flag("firing") ? { alarms: firing, insufficientData: unknown } : { alarms: all };
+      return { document, text, status };
     }),
 };

@@ -6,6 +6,7 @@ import {
   ApplicationLoadBalancer,
   ApplicationProtocol,
   ApplicationProtocolVersion,
+  type ApplicationTargetGroup,
   type HealthCheck,
   type IListenerCertificate,
 } from "aws-cdk-lib/aws-elasticloadbalancingv2";
@@ -45,8 +46,13 @@ function healthCheckOf({ service: { name, options }, times }: Balanced): HealthC
   };
 }
 
+export interface Balancing {
+  readonly balancer: ApplicationLoadBalancer;
+  readonly targets: ApplicationTargetGroup;
+}
+
 /** Errors: TUNTAS_DEPLOY_UNSUPPORTED. */
-export function balance(scope: Construct, balanced: Balanced): ApplicationLoadBalancer {
+export function balance(scope: Construct, balanced: Balanced): Balancing {
   const { service, fargate, network, certificate } = balanced;
   const { kind, rollout } = service.options;
   if (kind === "grpc" && !certificate)
@@ -64,12 +70,12 @@ export function balance(scope: Construct, balanced: Balanced): ApplicationLoadBa
     protocol: certificate ? ApplicationProtocol.HTTPS : ApplicationProtocol.HTTP,
     ...(certificate && { certificates: [certificate] }),
   });
-  listener.addTargets("Targets", {
+  const targets = listener.addTargets("Targets", {
     protocol: ApplicationProtocol.HTTP,
     protocolVersion: kind === "grpc" ? ApplicationProtocolVersion.GRPC : ApplicationProtocolVersion.HTTP1,
     targets: [fargate],
     deregistrationDelay: Duration.seconds(toSeconds(rollout.deregistrationDelay ?? "1s")),
     healthCheck: healthCheckOf(balanced),
   });
-  return balancer;
+  return { balancer, targets };
 }

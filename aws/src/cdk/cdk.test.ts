@@ -8,7 +8,7 @@ import { CfnQueue } from "aws-cdk-lib/aws-sqs";
 import { service } from "tuntas";
 import { beforeAll, expect, test } from "vitest";
 import { orderWork } from "../../../examples/orders/src/orders.ts";
-import { ordersWorker } from "../../../examples/orders/src/services.ts";
+import { ordersApi, ordersWorker } from "../../../examples/orders/src/services.ts";
 import { caseActivation } from "../../../examples/case-activation/src/cases.ts";
 import { actionsOf, may, onAnything, rolesOf } from "./rights.fixture.ts";
 import {
@@ -239,6 +239,33 @@ test("X-03: what a downstream bears is the highest capacity on ECS too", () => {
   );
   const [target] = ofType(template, "AWS::ApplicationAutoScaling::ScalableTarget");
   expect(target!.Properties).toMatchObject({ MinCapacity: 1, MaxCapacity: 5 });
+});
+
+test("X-08: an API by the requests for each target, with the CPU as guard", () => {
+  const target = { cpuPercent: 70, requestsPerInstance: 600 } as const;
+  const asked = service("asked", {
+    ...ordersApi.options,
+    run: { module: "./api.js" },
+    scaling: { min: 2, max: 6, target, scaleOutCooldown: "30s", scaleInCooldown: "5m" },
+  });
+  const template = templateOf(
+    { asked },
+    { image: ContainerImage.fromRegistry("work"), services: { asked: { works: [], sends: [], starts: [] } } },
+  );
+  const policies = ofType(template, "AWS::ApplicationAutoScaling::ScalingPolicy").map(
+    ({ Properties }) => Properties.TargetTrackingScalingPolicyConfiguration,
+  );
+  expect(
+    policies
+      .map(({ PredefinedMetricSpecification: { PredefinedMetricType }, TargetValue }) => [
+        PredefinedMetricType,
+        TargetValue,
+      ])
+      .toSorted(),
+  ).toEqual([
+    ["ALBRequestCountPerTarget", 600],
+    ["ECSServiceAverageCPUUtilization", 70],
+  ]);
 });
 
 test("D-17 D-18: a network of two zones whose private half reaches AWS by endpoints alone", () => {

@@ -3,10 +3,12 @@
 import { Duration } from "aws-cdk-lib";
 import { AdjustmentType, CfnScalingPolicy } from "aws-cdk-lib/aws-applicationautoscaling";
 import type { FargateService, ScalableTaskCount } from "aws-cdk-lib/aws-ecs";
+import type { ApplicationTargetGroup } from "aws-cdk-lib/aws-elasticloadbalancingv2";
 import type { Construct } from "constructs";
 import { toSeconds } from "tuntas/queue/remote";
 import { capOf, ruleOf, type QueueTarget, type ServiceDefinition } from "tuntas/service";
 import { queueMetric } from "./alarms.ts";
+import { unsupported } from "./errors.ts";
 import type { ServiceNetwork } from "./network.ts";
 
 type Scaling = Exclude<ServiceDefinition["options"]["scaling"], { readonly fixed: number }>;
@@ -16,6 +18,8 @@ export interface Scaled {
   readonly service: ServiceDefinition;
   readonly fargate: FargateService;
   readonly network: ServiceNetwork;
+  /** Undefined for one that is not served. */
+  readonly targets: ApplicationTargetGroup | undefined;
 }
 
 const figure = (
@@ -84,6 +88,26 @@ function scaleByAge(count: ScalableTaskCount, target: QueueTarget, cooldownSecon
   });
 }
 
+/** A second policy beside the CPU's: out where either asks for it, in where both allow it. */
+function scaleByRequests(
+  count: ScalableTaskCount,
+  requestsPerTarget: number,
+  { scaled: { service, targets }, scaling }: { readonly scaled: Scaled; readonly scaling: Scaling },
+): void {
+  if (!targets)
+    throw unsupported(
+      `service ${service.name}: scaling.target.requestsPerInstance`,
+      "a load balancer counts requests; expected a service with a port",
+    );
+  count.scaleOnRequestCount("Requests", {
+    targetGroup: targets,
+    requestsPerTarget,
+    scaleInCooldown: Duration.seconds(toSeconds(scaling.scaleInCooldown)),
+    scaleOutCooldown: Duration.seconds(toSeconds(scaling.scaleOutCooldown)),
+  });
+}
+
+/** Errors: TUNTAS_DEPLOY_UNSUPPORTED. */
 export function scale(scope: Construct, scaled: Scaled): void {
   const { name, options } = scaled.service;
   const { scaling } = options;
@@ -94,6 +118,8 @@ export function scale(scope: Construct, scaled: Scaled): void {
     maxCapacity: capOf(ruleOf(scaling)),
   });
   if ("queue" in target) scaleByAge(count, target, toSeconds(scaleOutCooldown));
+  if ("cpuPercent" in target && target.requestsPerInstance !== undefined)
+    scaleByRequests(count, target.requestsPerInstance, { scaled, scaling });
   const { resourceId, scalableDimension, serviceNamespace } = count.scalableTargetRef;
   new CfnScalingPolicy(scope, "Scaling", {
     policyName: name,

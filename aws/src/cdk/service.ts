@@ -125,8 +125,9 @@ export class DeclaredService extends Construct {
     const definition = this.makeDefinition(props);
     this.service = this.makeService(props, definition);
     const parts = { ...props, fargate: this.service };
-    this.balancer = isServed(props.service) ? balance(this, { ...parts, times: this.times }) : undefined;
-    scale(this, parts);
+    const balancing = isServed(props.service) ? balance(this, { ...parts, times: this.times }) : undefined;
+    this.balancer = balancing?.balancer;
+    scale(this, { ...parts, targets: balancing?.targets });
   }
 
   private makeDefinition({ service, rights, ...props }: DeclaredServiceProps): FargateTaskDefinition {

@@ -8,7 +8,7 @@ import type { TimeSeries } from "../series/client.ts";
 import type { Services } from "./client.ts";
 import type { AlarmsWatched } from "./contract.ts";
 import { outputsDefault } from "./output.ts";
-import { makeFigures } from "./scaling/figures.ts";
+import { makeFigures, makeRequests } from "./scaling/figures.ts";
 import { startController, type Controller } from "./worker/index.ts";
 
 export * from "./contract.ts";
@@ -58,6 +58,7 @@ export function runServices(platform: ServicesPlatform, options: ControlOptions 
     announce: services.announce,
     alarms,
     figuresOf: makeFigures({ database, queues, series }),
+    requestsOf: makeRequests(series),
     host: options.host ?? hostname(),
     outputs: options.outputs ?? outputsDefault(),
     ...(options.scaleEveryMs !== undefined && { scaleEveryMs: options.scaleEveryMs }),

@@ -18,6 +18,7 @@ const seen = {
   deadLetterGrowth: "messages that came to wait for a person, in five minutes",
   retryShare: "attempts that will be made again",
   cpuPercent: "instead of these, for a rule by CPU: percent of the limit",
+  requestsPerInstance: "with it, for a rule by requests: those of the last minute for each instance",
 };
 
 /** What happens to services: each is an event of the service's log too, of the same name. */

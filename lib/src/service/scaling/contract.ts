@@ -23,15 +23,23 @@ export interface QueueTarget {
   readonly downstream: Reserve | "none";
 }
 
+/** What instances are asked to do, and what it takes of them. */
+export interface LoadTarget {
+  /** Percent of the CPU limit, on average. */
+  readonly cpuPercent: number;
+  /**
+   * Requests a minute for each instance; the CPU is then the guard, and the one that asks for more decides. They are counted by the
+   * HTTP plugin here, by the load balancer on AWS (ALBRequestCountPerTarget).
+   */
+  readonly requestsPerInstance?: number;
+}
+
 /** Target tracking, as Application Auto Scaling has it; by a queue with what stands behind it in view. */
 export type Scaling =
   | {
       readonly min: number;
       readonly max: number;
-      readonly target:
-        | QueueTarget
-        /** Percent of the CPU limit, on average. */
-        | { readonly cpuPercent: number };
+      readonly target: QueueTarget | LoadTarget;
       readonly scaleOutCooldown: Duration;
       readonly scaleInCooldown: Duration;
     }
@@ -49,7 +57,7 @@ export interface QueueRule {
 export interface ScalingRule {
   readonly min: number;
   readonly max: number;
-  readonly target: QueueRule | { readonly cpuPercent: number } | null;
+  readonly target: QueueRule | LoadTarget | null;
   readonly scaleOutCooldownMs: number;
   readonly scaleInCooldownMs: number;
 }
@@ -82,17 +90,20 @@ export interface QueueFigures {
   readonly deadLetterGrowth: number;
 }
 
-export interface CpuFigures {
+export interface LoadFigures {
   /** Percent of the CPU limit, on average. */
   readonly cpuPercent: number;
+  /** In the last minute; undefined where the rule does not ask. */
+  readonly requestsPerInstance?: number;
 }
 
-export type ScalingFigures = QueueFigures | CpuFigures;
+export type ScalingFigures = QueueFigures | LoadFigures;
 
 export const scalingReasons = [
   "backlog",
   "age",
   "cpu",
+  "requests",
   "quiet",
   "steady",
   "bounds",

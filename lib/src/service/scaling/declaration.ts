@@ -4,7 +4,7 @@ import { toMs, type Duration } from "../../core/duration.ts";
 import type { NamesOf } from "../../core/options.ts";
 import { got, type Finding } from "../../engine/findings.ts";
 import { isWhole, wrongTime, type Given } from "../finding.ts";
-import type { QueueRule, QueueTarget, Reserve, Scaling, ScalingRule } from "./contract.ts";
+import type { LoadTarget, QueueRule, QueueTarget, Reserve, Scaling, ScalingRule } from "./contract.ts";
 import { capOf } from "./state.ts";
 
 export const scalingNames: NamesOf<Scaling> = {
@@ -16,6 +16,7 @@ export const scalingNames: NamesOf<Scaling> = {
     oldestAge: true,
     downstream: { name: true, safePerSecond: true, perInstance: true, slowAbove: true },
     cpuPercent: true,
+    requestsPerInstance: true,
   },
   scaleOutCooldown: true,
   scaleInCooldown: true,
@@ -41,10 +42,13 @@ function* wrongReserve(value: Given<Reserve> | "none"): Generator<Finding> {
   yield wrongTime(`${field}.slowAbove`, slowAbove, [1, 300_000]);
 }
 
-function* wrongTarget(target: Given<QueueTarget & { cpuPercent: number }>): Generator<Finding> {
-  const form = "{ queue, backlogPerInstance, oldestAge, downstream } or { cpuPercent }";
+function* wrongTarget(target: Given<QueueTarget & LoadTarget>): Generator<Finding> {
+  const form = "{ queue, backlogPerInstance, oldestAge, downstream } or { cpuPercent, requestsPerInstance? }";
   if (target && "cpuPercent" in target)
-    return yield !isPositive(target.cpuPercent) && `scaling.target: expected ${form} above 0, ${got(target)}`;
+    return yield (
+      [target.cpuPercent, target.requestsPerInstance ?? 1].some((each) => !isPositive(each)) &&
+      `scaling.target: expected ${form} above 0, ${got(target)}`
+    );
   const queue = target?.queue as QueueTarget["queue"] | undefined;
   if (!target || !queue || !queueOf(queue) || !isPositive(target.backlogPerInstance))
     return yield `scaling.target: expected ${form} above 0, ${got(target)}`;
@@ -64,7 +68,7 @@ export function* wrongScaling(value: Scaling | undefined): Generator<Finding> {
     (!isWhole(min, 0, 1000) || !isWhole(max, 1, 1000) || min > max) &&
     `scaling: expected 0 <= min <= max <= 1000, got ${got(min)} and ${got(max)}`
   );
-  yield* wrongTarget(target as Given<QueueTarget & { cpuPercent: number }>);
+  yield* wrongTarget(target as Given<QueueTarget & LoadTarget>);
   for (const field of ["scaleOutCooldown", "scaleInCooldown"] as const)
     yield wrongTime(`scaling.${field}`, value[field], [0, 3_600_000]);
 }

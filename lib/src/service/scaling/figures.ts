@@ -19,6 +19,12 @@ export type FiguresOf = (
   at: { readonly nowMs: number; readonly running: number },
 ) => Promise<QueueFigures>;
 
+/** Requests in the last minute for each instance that runs; a service is named as in TUNTAS_SERVICE. */
+export type RequestsOf = (
+  service: string,
+  at: { readonly nowMs: number; readonly running: number },
+) => Promise<number>;
+
 const minuteMs = 60_000;
 const latelyMs = 5 * minuteMs;
 const stepMs = 10_000;
@@ -33,6 +39,7 @@ const names = {
   callMs: "tuntas_downstream_call_milliseconds_total",
 } as const;
 const { calls, callMs, ...ofQueue } = names;
+const requests = "tuntas_http_requests_total";
 
 /** Those that were made, and took time. */
 const made = ["ok", "failed", "timeout"];
@@ -80,6 +87,14 @@ const fewestDead = (all: readonly Series[], now: number): number =>
       .filter(({ name }) => name === names.deadLetters)
       .flatMap(({ points }) => points.map(({ min }) => min)),
   );
+
+export const makeRequests =
+  (series: FigureSources["series"]): RequestsOf =>
+  async (service, { nowMs, running }) => {
+    const fromMs = nowMs - minuteMs;
+    const asked = { names: [requests], labels: { service }, fromMs, toMs: nowMs, stepMs };
+    return summer(await series.readAll(asked))(requests, fromMs) / Math.max(1, running);
+  };
 
 export function makeFigures({ database, queues, series }: FigureSources): FiguresOf {
   const read = (of: readonly string[], labels: Labels, nowMs: number) =>

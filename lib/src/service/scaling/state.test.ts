@@ -134,6 +134,20 @@ test("a rule by CPU, and those that know nothing of age and downstream", () => {
   expect(new Set(scalingReasons.map(reasonText)).size).toBe(scalingReasons.length);
 });
 
+test("X-08: by requests, with the CPU as guard: the one that asks for more decides", () => {
+  const api = { ...rule, target: { cpuPercent: 70, requestsPerInstance: 600 } };
+  const of = (requestsPerInstance: number, cpuPercent: number) => {
+    const { to, reason } = decideScaling(api, standing, { cpuPercent, requestsPerInstance });
+    return [to, reason];
+  };
+  expect(of(900, 20)).toEqual([6, "requests"]);
+  expect(of(300, 95)).toEqual([6, "cpu"]);
+  expect(of(580, 65)).toEqual([4, "steady"]);
+  expect(of(580, 5)).toEqual([4, "steady"]);
+  expect(of(100, 5)).toEqual([3, "quiet"]);
+  expect(ruleText(api)).toBe("1 to 50, by 600 requests a minute each, at most 70 % of the CPU limit");
+});
+
 test("X-03 X-04: whatever is seen, it stays in its bounds, and adds nothing while the downstream is in trouble", () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true });
   const seen = fc.record({

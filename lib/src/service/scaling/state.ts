@@ -1,7 +1,8 @@
 // How many instances there are to be, purely, by a table (docs/recipes/services.md): what is seen, what that asks for, and what
 // forbids it. More instances help only where work waits for an instance, and not for what stands behind it.
 import type {
-  CpuFigures,
+  LoadFigures,
+  LoadTarget,
   QueueFigures,
   QueueRule,
   ScalingDecision,
@@ -89,17 +90,31 @@ function wishOfQueue(target: QueueRule, standing: Standing, seen: QueueFigures):
   return byBacklog >= late ? [byBacklog, "backlog"] : [late, "age"];
 }
 
-function wishOfCpu(percent: number, { desired, running }: Standing, { cpuPercent }: CpuFigures): Wish {
-  const out = Math.ceil((running * cpuPercent) / percent);
-  if (out > desired) return [out, "cpu"];
-  const into = Math.ceil((running * cpuPercent) / (percent * scaleInShare));
+interface Load {
+  readonly seen: number;
+  readonly target: number;
+  readonly reason: ScalingReason;
+}
+
+/** What asks for the most instances. */
+function heaviest(rule: LoadTarget, { cpuPercent, requestsPerInstance = 0 }: LoadFigures): Load {
+  const cpu: Load = { seen: cpuPercent, target: rule.cpuPercent, reason: "cpu" };
+  const { requestsPerInstance: target = Infinity } = rule;
+  const isByRequests = requestsPerInstance / target > cpu.seen / cpu.target;
+  return isByRequests ? { seen: requestsPerInstance, target, reason: "requests" } : cpu;
+}
+
+function wishOfLoad(rule: LoadTarget, { desired, running }: Standing, figures: LoadFigures): Wish {
+  const { seen, target, reason } = heaviest(rule, figures);
+  const out = Math.ceil((running * seen) / target);
+  if (out > desired) return [out, reason];
+  const into = Math.ceil((running * seen) / (target * scaleInShare));
   return into < desired ? [slowly(desired, into), "quiet"] : [desired, "steady"];
 }
 
 function wishOf({ target }: ScalingRule, standing: Standing, seen: ScalingFigures): Wish {
   if (target && "queue" in target && isOfQueue(seen)) return wishOfQueue(target, standing, seen);
-  if (target && "cpuPercent" in target && !isOfQueue(seen))
-    return wishOfCpu(target.cpuPercent, standing, seen);
+  if (target && "cpuPercent" in target && !isOfQueue(seen)) return wishOfLoad(target, standing, seen);
   return [standing.desired, "steady"];
 }
 

@@ -1,6 +1,14 @@
 // What people read of scaling, wherever they do: the rule, what it saw, what it decided and why.
 import { durationText } from "../../core/duration.ts";
-import type { QueueFigures, QueueRule, ScalingDecision, ScalingReason, ScalingRule } from "./contract.ts";
+import type {
+  LoadFigures,
+  LoadTarget,
+  QueueFigures,
+  QueueRule,
+  ScalingDecision,
+  ScalingReason,
+  ScalingRule,
+} from "./contract.ts";
 import { capOf, isOfQueue } from "./state.ts";
 
 function queueText({ queue, backlogPerInstance, oldestAgeMs, downstream }: QueueRule): string {
@@ -11,10 +19,15 @@ function queueText({ queue, backlogPerInstance, oldestAgeMs, downstream }: Queue
   ].join(", ");
 }
 
+const loadText = ({ cpuPercent, requestsPerInstance }: LoadTarget): string =>
+  requestsPerInstance === undefined
+    ? `${cpuPercent} % of the CPU limit`
+    : `${requestsPerInstance} requests a minute each, at most ${cpuPercent} % of the CPU limit`;
+
 export function ruleText(rule: ScalingRule): string {
   const { min, max, target } = rule;
   if (target === null) return `fixed at ${min}`;
-  const by = "queue" in target ? queueText(target) : `${target.cpuPercent} % of the CPU limit`;
+  const by = "queue" in target ? queueText(target) : loadText(target);
   const cap = capOf(rule);
   return `${min} to ${max}, by ${by}${cap < max ? `, which makes ${cap} the most` : ""}`;
 }
@@ -22,6 +35,7 @@ export function ruleText(rule: ScalingRule): string {
 const because: Readonly<Record<ScalingReason, string>> = {
   backlog: "more waits than these are for",
   age: "the oldest message is older than it may be",
+  requests: "they are asked more than they are for",
   cpu: "they take more of the processor than they should",
   quiet: "fewer do for what there is",
   steady: "it is as it should be",
@@ -62,8 +76,15 @@ const queueFigures = (seen: QueueFigures): Record<string, string> => ({
   "new dead letters": `${round(seen.deadLetterGrowth)} in five minutes`,
 });
 
+const loadFigures = ({ cpuPercent, requestsPerInstance }: LoadFigures): Record<string, string> => ({
+  cpu: `${round(cpuPercent)} % of the limit`,
+  ...(requestsPerInstance !== undefined && {
+    requests: `${round(requestsPerInstance)} a minute for each instance`,
+  }),
+});
+
 /** What it saw, by the name of each figure. */
 export const figureTexts = ({ figures, running, cap }: ScalingDecision): Record<string, string> => ({
-  ...(isOfQueue(figures) ? queueFigures(figures) : { cpu: `${round(figures.cpuPercent)} % of the limit` }),
+  ...(isOfQueue(figures) ? queueFigures(figures) : loadFigures(figures)),
   instances: `${running} healthy, at most ${cap}`,
 });

@@ -4,7 +4,7 @@ import type { Waker } from "../../engine/wake.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { serviceKey } from "../client.ts";
 import type { AlarmsWatched, Instance } from "../contract.ts";
-import type { FiguresOf } from "../scaling/figures.ts";
+import type { FiguresOf, RequestsOf } from "../scaling/figures.ts";
 import type { ServiceEventName } from "../signals.ts";
 import { isHeld } from "../store/control.ts";
 import { publishEvents, writeEvents, type NewEvent } from "../store/events.ts";
@@ -18,6 +18,7 @@ export interface ControllerOptions {
   readonly onLost: (handler: () => void) => void;
   readonly announce: () => void;
   readonly figuresOf: FiguresOf;
+  readonly requestsOf: RequestsOf;
   readonly alarms: AlarmsWatched;
   /** This machine's name. */
   readonly host: string;

@@ -96,7 +96,7 @@ export function startController(options: ControllerOptions): Controller {
   ): Promise<void> {
     if (!of.active || of.host !== host) return;
     const usages = all.filter(({ id }) => live.some((instance) => instance.id === id));
-    const decision = await askRule(of, { instances: live, usages, figuresOf: options.figuresOf });
+    const decision = await askRule(of, { instances: live, usages, ...options });
     if (decision !== undefined) await scalings.note(of, decision);
   }
 

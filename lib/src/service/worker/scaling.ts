@@ -1,6 +1,6 @@
 // What instances take, and what scaling rules are asked with: the queue and what stands behind it, or the share of the CPU.
 import type { Instance, ScalingDecision, ScalingFigures, ScalingRule } from "../contract.ts";
-import type { FiguresOf } from "../scaling/figures.ts";
+import type { FiguresOf, RequestsOf } from "../scaling/figures.ts";
 import { decideScaling } from "../scaling/state.ts";
 import { averageCpu } from "../state.ts";
 import type { Controlled, Usage } from "../store/control.ts";
@@ -43,19 +43,23 @@ interface Asked {
   /** What these instances take. */
   readonly usages: readonly Usage[];
   readonly figuresOf: FiguresOf;
+  readonly requestsOf: RequestsOf;
 }
 
 const isHealthy = ({ state, health }: Instance): boolean => state === "running" && health === "healthy";
 
 async function figuresFor(
   target: ScalingRule["target"],
-  { nowMs, definition }: Controlled,
-  { instances, usages, figuresOf }: Asked,
+  { name, nowMs, definition }: Controlled,
+  { instances, usages, figuresOf, requestsOf }: Asked,
 ): Promise<ScalingFigures | undefined> {
   if (target === null) return undefined;
-  if ("queue" in target) return figuresOf(target, { nowMs, running: instances.filter(isHealthy).length });
+  const at = { nowMs, running: instances.filter(isHealthy).length };
+  if ("queue" in target) return figuresOf(target, at);
   const cpuPercent = averageCpu(definition.cpu.limit, usages);
-  return cpuPercent === undefined ? undefined : { cpuPercent };
+  if (cpuPercent === undefined || target.requestsPerInstance === undefined)
+    return cpuPercent === undefined ? undefined : { cpuPercent };
+  return { cpuPercent, requestsPerInstance: await requestsOf(name, at) };
 }
 
 /** What the rule comes to; undefined where there is none, or nothing to ask it with yet. */

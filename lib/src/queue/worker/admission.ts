@@ -100,18 +100,18 @@ export function makeAdmission(deps: AdmissionDeps): Admission {
 
   /** What waits in another group than its tenant's goes there, where it is counted. */
   async function withinTenants(items: readonly Taken[]): Promise<readonly Taken[]> {
-    const strays = items.filter((item) => item.misplaced !== undefined);
+    const strays = items.filter((item) => item.misplaced);
     if (strays.length === 0) return items;
-    const claims = strays.map(({ held: { queueId, id, fence }, misplaced }) => ({
+    const claims = strays.map(({ held: { queueId, id, fence }, tenant }) => ({
       queueId,
       id,
       fence,
-      tenant: misplaced!,
+      tenant: tenant!,
     }));
     await persist(() => regroupMessages(database, queue.id, claims));
     for (const { slot } of strays) slots.free(slot);
     deps.wake();
-    return items.filter((item) => item.misplaced === undefined);
+    return items.filter((item) => !item.misplaced);
   }
 
   async function withLocks(items: readonly Taken[]): Promise<Taken[]> {

@@ -22,7 +22,7 @@ import type { SettlePolicy, Settlement } from "../state.ts";
 import { decide, fingerprint, poisonFate } from "../state.ts";
 import type { Failure } from "../store/settle.ts";
 import { AttemptContext, commitShared } from "./context.ts";
-import { tenantOf, type Taken } from "./intake.ts";
+import type { Taken } from "./intake.ts";
 import type { Source } from "./source.ts";
 import type { Ending } from "./transaction.ts";
 
@@ -356,9 +356,8 @@ function announceEnd(deps: AttemptDeps, item: Taken, { outcome, durationMs }: Re
 }
 
 function announce(deps: AttemptDeps, item: Taken, outcome: Outcome, durationMs: number): void {
-  const { queue, log, worker } = deps;
-  const { correlationId, held } = item;
-  const tenant = tenantOf(worker, held);
+  const { queue, log } = deps;
+  const { correlationId, held, tenant } = item;
   deps.watching?.ended(held, outcome);
   const { messageId, receives: attempt } = held;
   const { kind, code, cause } = outcome;

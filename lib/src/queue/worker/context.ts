@@ -8,7 +8,7 @@ import { writesFor } from "../../engine/handler/tenant.ts";
 import type { QueueRecord } from "../contract.ts";
 import { textsOf } from "../attributes.ts";
 import type { WorkerDefinition } from "../declaration.ts";
-import { tenantOf, type Taken } from "./intake.ts";
+import type { Taken } from "./intake.ts";
 import type { Endings } from "./source.ts";
 import { openTransaction, type Ending, type HandlerTransaction } from "./transaction.ts";
 import type { Writer } from "./writes.ts";
@@ -167,7 +167,7 @@ export class AttemptContext implements CommittingContext {
   }
 
   get tenant(): string | undefined {
-    return tenantOf(this.deps.worker, this.item.held);
+    return this.item.tenant;
   }
 
   get groupId(): string | undefined {

@@ -18,14 +18,16 @@ export interface Taken {
   readonly input: { readonly value: unknown } | { readonly outcome: Outcome };
   readonly command: CommandKey | undefined;
   readonly lockKey: string | undefined;
-  /** Whose it is, where that is limited and the message is not in that tenant's group. */
-  readonly misplaced: string | undefined;
+  /** Whose it is, as its body says, where its queue asks that. A group is what a sender over the wire or in SQL says. */
+  readonly tenant: string | undefined;
+  /** Whether tenants are limited and it is not in the group of its own. */
+  readonly misplaced: boolean;
 }
 
 // Longer than any message lives (14 days, and 14 more as a dead letter), so that a replay still finds its key.
 const commandRetentionSeconds = 30 * 86_400;
 
-type Keys = Pick<Taken, "command" | "lockKey" | "misplaced">;
+type Keys = Pick<Taken, "command" | "lockKey" | "tenant" | "misplaced">;
 type Parsed = { readonly value: unknown } | { readonly outcome: Outcome };
 
 const bad = (code: string, message: string): { outcome: Outcome } => ({
@@ -90,24 +92,20 @@ const commandOf = ({ name }: QueueDefinition, key: string, body: string): Comman
   retentionSeconds: commandRetentionSeconds,
 });
 
-/** Whose a message is, where its queue declares that. */
-export const tenantOf = ({ queue }: WorkerDefinition, { groupId }: HeldMessage): string | undefined =>
-  queue.options.tenant ? (groupId ?? undefined) : undefined;
-
 function keysOf(
   { queue, options }: WorkerDefinition,
   value: unknown,
   { body, groupId }: HeldMessage,
 ): Keys | { outcome: Outcome } {
   const { idempotencyKey } = options;
-  const tenant = options.tenants && queue.options.tenant!(value);
-  if (options.tenants && !isTenant(tenant)) return badKey("tenant", tenant);
+  const tenant = queue.options.tenant?.(value);
+  if (queue.options.tenant && !isTenant(tenant)) return badKey("tenant", tenant);
   const key = idempotencyKey === "none" ? undefined : idempotencyKey(value);
   if (idempotencyKey !== "none" && !isKey(key)) return badKey("idempotencyKey", key);
   const lockKey = options.lock?.(value);
   if (options.lock && !isKey(lockKey)) return badKey("lock", lockKey);
-  const misplaced = tenant === groupId ? undefined : tenant;
-  return { command: key === undefined ? undefined : commandOf(queue, key, body), lockKey, misplaced };
+  const misplaced = options.tenants !== undefined && tenant !== groupId;
+  return { command: key === undefined ? undefined : commandOf(queue, key, body), lockKey, tenant, misplaced };
 }
 
 const badKey = (name: string, key: unknown) =>
@@ -119,7 +117,13 @@ const badKey = (name: string, key: unknown) =>
 const threw = (cause: unknown): { outcome: Outcome } =>
   bad("TUNTAS_MESSAGE_INVALID", `the schema or a key function threw: ${outcomeOfThrown(cause).message}`);
 
-const noKeys: Keys = { command: undefined, lockKey: undefined, misplaced: undefined };
+/** Of what no handler will see: in whose group it lay is all that there is to tell. */
+const noKeysOf = ({ queue }: WorkerDefinition, { groupId }: HeldMessage): Keys => ({
+  command: undefined,
+  lockKey: undefined,
+  tenant: queue.options.tenant ? (groupId ?? undefined) : undefined,
+  misplaced: false,
+});
 
 function keysOrThrew(
   worker: WorkerDefinition,
@@ -141,10 +145,11 @@ interface Passing {
 }
 
 function finish({ worker, held, slot }: Passing, parsed: Parsed, schemaVersion: string | null): Taken {
-  const keys = "outcome" in parsed ? noKeys : keysOrThrew(worker, parsed.value, held);
-  const [input, { command, lockKey, misplaced }] = "outcome" in keys ? [keys, noKeys] : [parsed, keys];
+  const keys = "outcome" in parsed ? parsed : keysOrThrew(worker, parsed.value, held);
+  const [input, { command, lockKey, tenant, misplaced }] =
+    "outcome" in keys ? [keys, noKeysOf(worker, held)] : [parsed, keys];
   const correlationId = correlationOf(held.attributes);
-  return { held, slot, correlationId, schemaVersion, input, command, lockKey, misplaced };
+  return { held, slot, correlationId, schemaVersion, input, command, lockKey, tenant, misplaced };
 }
 
 /** Makes of a held message what the worker goes on with; answers at once unless the schema is asynchronous. */

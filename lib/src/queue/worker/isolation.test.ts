@@ -45,6 +45,24 @@ async function seenBy(tenant: string): Promise<string[]> {
   return rows.map(({ row }) => row);
 }
 
+test("N-12 whose a message is, its body says: one that a stranger put into another's group does not act for that other", async () => {
+  const of = declareTenanted(`${name}-strangers`);
+  const acted: (string | undefined)[] = [];
+  // No limits: what lies in a wrong group is not moved into its own first.
+  await using it = await workTenanted(platform, of, {
+    async handle(_, ctx) {
+      const { rows } = await ctx.tx.query("select current_setting('app.tenant', true) as tenant");
+      acted.push(ctx.tenant, rows[0].tenant);
+    },
+  });
+  await client.query("select tuntas.send($1, $2, group_id => 'B')", [of.name, '{"id":"1","tenant":"A"}']);
+  await it.attempts.until(1);
+  expect(acted).toEqual(["A", "A"]);
+  await client.query("select tuntas.send($1, $2, group_id => 'B')", [of.name, '{"id":"2","tenant":""}']);
+  await it.attempts.until(2);
+  expect(it.attempts.seen[1]).toMatchObject({ outcome: "poison" });
+});
+
 test("N-12 a handler sees and writes the rows of its message's tenant only, by tx and by write, in whatever commits they share", async () => {
   const of = declareTenanted(name);
   const seen: string[][] = [];

@@ -20,7 +20,7 @@ export const declareTenanted = (name = freshName()) =>
   });
 export type Tenanted = ReturnType<typeof declareTenanted>;
 
-export type Options = Partial<WorkerOptions<typeof document>> & { readonly tenants: TenantOptions };
+export type Options = Partial<WorkerOptions<typeof document>> & { readonly tenants?: TenantOptions };
 
 export async function workTenanted(platform: Platform, of: Tenanted, options: Options) {
   const attempts = watch("worker.attempt", ({ queue }) => queue === of.name);

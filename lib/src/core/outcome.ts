@@ -1,5 +1,6 @@
 // What a handler's call came to: a value, never a flag. A handler returns nothing (or its result) when it is done; it
-// returns or throws one of the others. What it returned commits its transaction; what it threw rolls it back.
+// returns or throws one of the others. Only a call that is done commits its transaction: with any other outcome what it wrote by `tx`
+// is undone, returned or thrown.
 import type { Duration } from "./duration.ts";
 import { toMs } from "./duration.ts";
 import { TuntasError } from "./error.ts";

@@ -65,7 +65,7 @@ export function poisonFate(
   if (poison === "quarantine") return "; no repetition mends that, so it is put aside in quarantine";
   if (receivesMax === null) return "; no repetition mends that, and no dead-letter queue is there to take it";
   if (receives < receivesMax) return undefined;
-  return `; received ${counted(receives, "time")} without a pause, which mends nothing, and now for ${deadLetterName}`;
+  return `; received ${counted(receives, "time")} without a pause, since none would mend it; it goes to ${deadLetterName}`;
 }
 
 /** The message of a failure with its variable parts taken out, so that failures of one cause fall together. */

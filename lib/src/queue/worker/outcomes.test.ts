@@ -207,7 +207,7 @@ test("a message outside the schema is one line in the log, with how often it cam
   const warned = lines.filter(([level]) => level === "warn").map(([, text]) => String(text));
   expect(warned).toEqual([
     expect.stringMatching(
-      /expected.*; received 5 times without a pause, which mends nothing, and now for work-.*-dlq$/,
+      /expected.*; received 5 times without a pause, since none would mend it; it goes to work-.*-dlq$/,
     ),
     expect.stringMatching(/expected.*; no repetition mends that, so it is put aside in quarantine$/),
   ]);

@@ -1,4 +1,5 @@
 // A process that runs an application and says what becomes of it, for run.test.ts; it runs the built code, as in production.
+import { once } from "node:events";
 import { app, queue, runApp, worker } from "../dist/index.js";
 
 const { WORD, DRAIN = "20s" } = process.env;
@@ -23,7 +24,11 @@ const reader = worker(words, {
 
 runApp(app({ reader }), {
   name: "reader",
-  before: ({ log }) => log.info({ event: "before" }),
+  async before({ log }) {
+    log.info({ event: "before" });
+    if (WORD === "early") await once(process, "SIGTERM");
+    if (WORD === "never") await once(process, "SIGHUP");
+  },
   drain: DRAIN,
   async serve({ platform: { log } }) {
     if (WORD === "taken") throw new Error("the port is taken");

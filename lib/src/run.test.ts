@@ -45,3 +45,26 @@ test("what cannot begin is told, with everything closed again and status 1", asy
   expect(running.errors()).toContain("the port is taken");
   expect(running.lines.map(({ event }) => event)).toContain("service.closed");
 });
+
+test("a signal that comes while it begins ends it in order: nothing works, nobody is registered, status 0", async () => {
+  const running = run("early");
+  await running.line("before");
+  running.child.kill("SIGTERM");
+  expect(await running.ended).toEqual({ status: 0, signal: null });
+  const events = running.lines.map(({ event }) => event);
+  expect(events.filter((event) => event?.startsWith("service.") || event === "attempt.begun")).toEqual([
+    "service.stopping",
+    "service.closed",
+    "service.exit",
+  ]);
+  expect(await database.query("select name from tuntas.process where name = 'reader'")).toEqual([]);
+});
+
+test("a second signal ends a start that does not end", async () => {
+  const running = run("never");
+  await running.line("before");
+  running.child.kill("SIGTERM");
+  await running.line("service.stopping");
+  running.child.kill("SIGTERM");
+  expect(await running.ended).toEqual({ status: 143, signal: null });
+});

@@ -4,7 +4,7 @@ import { platformOptionsOf, start, startOptionNames } from "./app.ts";
 import { toMs } from "./core/duration.ts";
 import { refuseUnknown, type NamesOf } from "./core/options.ts";
 import { makeClosing, type Closing } from "./engine/closing.ts";
-import { makeLog } from "./engine/log.ts";
+import { makeLog, type Log } from "./engine/log.ts";
 import { runMain, runUntilSignal } from "./engine/service.ts";
 import { serviceName } from "./measure/own.ts";
 import { openPlatform, type Platform } from "./platform.ts";
@@ -33,29 +33,62 @@ const drainDefault = "25s";
 /** What comes after the drain: connections are closed, the log is written out. */
 const closingMs = 4000;
 
-async function begin(definition: AppDefinition, options: RunOptions, closing: Closing): Promise<void> {
-  refuseUnknown("runApp", options, runOptionNames);
-  const { before, serve, name = serviceName(), drain = drainDefault, ...rest } = options;
-  const deadlineMs = toMs(drain, "runApp: drain") + closingMs;
-  const log = options.log ?? makeLog({ service: name });
+type Named = RunOptions & { readonly name: string; readonly log: Log };
+
+interface Ending {
+  begun: boolean;
+  hurry?: () => void;
+}
+
+/** Opens one thing after another, each with its end in `closing`; stops there once the process is to end. */
+async function open(
+  definition: AppDefinition,
+  { before, serve, name, log, ...rest }: Named,
+  { closing, ending }: { readonly closing: Closing; readonly ending: Ending },
+): Promise<void> {
   const platform = await openPlatform({ ...platformOptionsOf(rest), name, log });
   closing.add(platform.close);
+  if (ending.begun) return;
   await before?.(platform);
-  const running = await start(definition, { ...rest, platform, drain });
+  if (ending.begun) return;
+  const running = await start(definition, { ...rest, platform });
   let served: Served | undefined;
   closing.add(() => served?.close());
   closing.add(running.stop);
   closing.add(() => served?.drain?.());
-  let ending = false;
-  const stop = (): Promise<void> => {
-    if (ending) void running.stop().catch(() => undefined); // called again, it hurries
-    ending = true;
-    return closing.close();
-  };
-  runUntilSignal(stop, { log, deadlineMs });
+  ending.hurry = () => void running.stop().catch(() => undefined); // called again, it hurries
+  if (ending.begun) return;
   served = await serve?.(running);
+  if (ending.begun) return;
   const { url, port } = served ?? {};
   log.info({ event: "service.ready", ...(port !== undefined && { port }) }, readyText(name, url));
+}
+
+/**
+ * From the first moment on a signal is heard: the first process of a container, which has no handler yet, would be sent one in vain.
+ * What is being opened is opened first, so that it is closed in order.
+ */
+async function begin(definition: AppDefinition, options: RunOptions): Promise<void> {
+  refuseUnknown("runApp", options, runOptionNames);
+  const { name = serviceName(), drain = drainDefault } = options;
+  const deadlineMs = toMs(drain, "runApp: drain") + closingMs;
+  const log = options.log ?? makeLog({ service: name });
+  const closing = makeClosing();
+  const ending: Ending = { begun: false };
+  let opening: Promise<void> | undefined;
+  async function stop(): Promise<void> {
+    if (ending.begun) ending.hurry?.();
+    ending.begun = true;
+    await opening?.catch(() => undefined); // told below
+    await closing.close();
+  }
+  runUntilSignal(stop, { log, deadlineMs });
+  opening = open(definition, { ...options, name, drain, log }, { closing, ending });
+  await opening.catch(async (cause: unknown) => {
+    await closing.close().catch(() => undefined);
+    if (!ending.begun) throw cause;
+    log.warn({ cause }, "the start failed while the process was to end");
+  });
 }
 
 const readyText = (name: string, url: string | undefined): string =>
@@ -65,14 +98,9 @@ const readyText = (name: string, url: string | undefined): string =>
  * Runs the application until SIGTERM or SIGINT (or the end of the npm that started it), as a process's last act: what is
  * served takes nothing new and ends what is in flight, workers finish what they have within `drain`, what is served is
  * closed, then the database; status 0. A second signal ends it at once, with 130 or 143; what does not end within `drain` and 4s
- * is left to others, with 1. Where it cannot begin it says why in words for a person, with 1.
+ * is left to others, with 1. That holds while it begins, too: what is being opened then is opened, and closed. Where it cannot begin it
+ * says why in words for a person, with 1.
  */
 export function runApp(definition: AppDefinition, options: RunOptions = {}): void {
-  const closing = makeClosing();
-  runMain(async () => {
-    await begin(definition, options, closing).catch(async (cause: unknown) => {
-      await closing.close().catch(() => undefined);
-      throw cause;
-    });
-  });
+  runMain(() => begin(definition, options));
 }

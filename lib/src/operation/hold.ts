@@ -1,5 +1,5 @@
-// An operation that is one piece of work, such as a one-off command: held while it runs, however long that is, and ended in the
-// transaction that holds what it did. Whoever stops it or takes it over aborts the work.
+// An operation in the hands of this process: held while it is carried out, however long that takes. Whoever stops it or takes it over
+// aborts the work. One that is one piece of work, such as a one-off command, is ended in the transaction that holds what it did.
 import { writeAudit } from "../engine/audit.ts";
 import { makeBell, type Waker } from "../engine/wake.ts";
 import type { Database } from "../pg/database.ts";
@@ -13,7 +13,7 @@ const renewMs = 1000;
 /** Work that could not be renewed for so long is given up before its lease has run out. */
 const doubtMs = (leaseSeconds - 10) * 1000;
 
-interface Held {
+export interface Held {
   readonly database: Database;
   readonly waker: Waker;
   readonly claim: store.Claim;
@@ -46,25 +46,27 @@ async function endHeld(tx: Runner, { claim, operation }: Held, end: HeldEnd): Pr
   return true;
 }
 
-/** Lets `perform` do the work, and tell of its end. What is not ended then is anybody's, unless a person has stopped it. */
-export async function performHeld(held: Held, perform: (hold: Hold) => Promise<void>): Promise<void> {
-  const { database, claim, operation, closing } = held;
+/** Keeps it for as long as the work takes: its signal aborts where it is held no more, or this process ends. */
+export async function whileHeld<T>(held: Held, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const [done, lost] = [new AbortController(), new AbortController()];
   const keeping = keep(held, done.signal, () => lost.abort());
-  const signal = AbortSignal.any([lost.signal, closing]);
-  let isEnded = false;
   try {
-    await perform({
-      id: operation.id,
-      signal,
-      closing,
-      end: async (tx, end) => (isEnded = await endHeld(tx, held, end)),
-    });
-  } catch (cause) {
-    if (!signal.aborted) throw cause;
+    return await work(AbortSignal.any([lost.signal, held.closing]));
   } finally {
     done.abort();
     await keeping;
   }
+}
+
+/** Lets `perform` do the work, and tell of its end. What is not ended then is anybody's, unless a person has stopped it. */
+export async function performHeld(held: Held, perform: (hold: Hold) => Promise<void>): Promise<void> {
+  const { database, claim, operation, closing } = held;
+  let isEnded = false;
+  await whileHeld(held, async (signal) => {
+    const end: Hold["end"] = async (tx, how) => (isEnded = await endHeld(tx, held, how));
+    await perform({ id: operation.id, signal, closing, end }).catch((cause: unknown) => {
+      if (!signal.aborted) throw cause;
+    });
+  });
   if (!isEnded) await store.releaseOperation(database, claim);
 }

@@ -11,7 +11,7 @@ import type { Database } from "../pg/database.ts";
 import type { Tx } from "../pg/contract.ts";
 import { operationKey } from "./client.ts";
 import type { ItemResult, Operation, OperationItem, OperationKind } from "./contract.ts";
-import { leaseSeconds, performHeld } from "./hold.ts";
+import { leaseSeconds, performHeld, whileHeld } from "./hold.ts";
 import { operationSignals } from "./signals.ts";
 import { sliceSize } from "./state.ts";
 import * as store from "./store.ts";
@@ -99,20 +99,26 @@ async function carryOut(options: RunnerOptions, claim: store.Claim, closing: Abo
   // Its application was stopped here since it was claimed: another process has it.
   if (!kind) return await store.releaseOperation(database, claim);
   const run: Run = { claim, operation, kind };
-  const buffer: Buffer = { items: [], end: false };
+  const held = { database, waker, claim, operation, closing };
   try {
-    if ("perform" in run.kind)
-      return await performHeld({ database, waker, claim, operation, closing }, run.kind.perform);
-    for (;;) {
-      if (closing.aborted) return await store.releaseOperation(database, claim);
-      const step = await takeStep(database, run, buffer);
-      if (!step) return;
-      await pause(step, closing);
-    }
+    if ("perform" in kind) return await performHeld(held, kind.perform);
+    // A look at all that is selected, one thing that is done outside and a low rate may each outlast the lease.
+    await whileHeld(held, (signal) => carrySlices(database, run, signal));
+    if (closing.aborted) await store.releaseOperation(database, claim);
   } catch (cause) {
     if (isUnavailable(cause))
       return await letGoLater(database, claim, { closing, why: describeFailure(cause).message });
     await endWith(database, run, "failed", describeFailure(cause).message);
+  }
+}
+
+/** Until there is none left, or it is not ours any more. */
+async function carrySlices(database: Database, run: Run, signal: AbortSignal): Promise<void> {
+  const buffer: Buffer = { items: [], end: false };
+  while (!signal.aborted) {
+    const step = await takeStep(database, run, buffer);
+    if (!step) return;
+    await pause(step, signal);
   }
 }
 
@@ -126,10 +132,10 @@ async function letGoLater(
   await store.releaseOperation(database, claim, why).catch(() => undefined);
 }
 
-async function pause({ results, perSecond }: Step, closing: AbortSignal): Promise<void> {
+async function pause({ results, perSecond }: Step, signal: AbortSignal): Promise<void> {
   const done = results.filter(({ outcome }) => outcome === "done").length;
   if (perSecond === null || done === 0) return;
-  await sleep((done / perSecond) * 1000, undefined, { signal: closing }).catch(() => undefined);
+  await sleep((done / perSecond) * 1000, undefined, { signal }).catch(() => undefined);
 }
 
 /** The next slice; undefined where there is none left, or it is not ours any more. */

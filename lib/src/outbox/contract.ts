@@ -94,7 +94,8 @@ export interface EndpointOptions extends HttpEndpoint {
   readonly timeout: Duration;
   /**
    * How an event that the endpoint refuses (4xx) is tried again: parked after so many refusals, with a pause from `base` that
-   * doubles up to `max`. An endpoint that cannot answer (5xx, 408, 429, no answer) costs an event nothing.
+   * doubles up to `max`. An endpoint that cannot answer (5xx, 408, 429, no answer) costs an event nothing. Where an answer says
+   * `Retry-After`, it is kept to, up to an hour.
    */
   readonly retry: { readonly refusals: number; readonly base: Duration; readonly max: Duration };
   readonly permanentStatus: readonly number[];

@@ -1,4 +1,7 @@
 // A declared HTTP endpoint, with a real server that is killed in the middle.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { app, start } from "../app.ts";
@@ -8,6 +11,8 @@ import { testDatabase } from "../testing/index.ts";
 import { addAll, listParked, readStatus } from "./client.ts";
 import type { EndpointOptions } from "./contract.ts";
 import { endpoint, endpointTarget } from "./declaration.ts";
+import { outboxItems } from "./operator.ts";
+import { retryAfterMs } from "./retry-after.ts";
 
 const script = new URL("endpoint.fixture.mjs", import.meta.url);
 
@@ -105,6 +110,49 @@ test("what an endpoint does not take is told without its secret, in the row and 
   const declared = refusal(() => endpoint("crm", { ...parts, url: "https://me:s3cret@crm.example/" }));
   expect(declared).toContain("url: expected http(s) without a password");
   expect(declared).not.toContain("s3cret");
+});
+
+test("an endpoint that asks to be left alone is, by all that goes there, and the row says until when", async () => {
+  await using database = await testDatabase();
+  const came: { body: string; at: number }[] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    came.push({ body, at: performance.now() });
+    if (came.length === 1) response.writeHead(429, { "retry-after": "3" }).end();
+    else response.writeHead(204).end();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const crm = endpoint("crm", {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    timeout: "2s",
+    retry: { refusals: 2, base: "1ms", max: "1ms" },
+    permanentStatus: [],
+  });
+  await using running = await start(app({ crm }), { databaseUrl: database.url });
+  const { database: sql } = running.platform;
+  const announce = (payload: string) => sql.transaction((tx) => addAll(tx, [{ target: crm, payload }]));
+  await announce("first");
+  const item = async () => (await outboxItems(sql))[0];
+  await expect
+    .poll(async () => (await item())?.failureMessage)
+    .toContain("got 429, to be asked again after 3 s");
+  expect((await item())!.dueInMs).toBeGreaterThan(1000);
+  await announce("second");
+  await expect.poll(() => came.map(({ body }) => body).toSorted()).toEqual(["first", "first", "second"]);
+  for (const { at } of came.slice(1)) expect(at - came[0]!.at).toBeGreaterThan(2900);
+  server.close();
+});
+
+test("Retry-After is seconds or a date, compared with the answer's own, and at most an hour", () => {
+  const now = Date.parse("Tue, 01 Dec 2026 00:00:00 GMT");
+  const told = (said: string | null, answered: string | null = null) => retryAfterMs(said, answered, now);
+  expect([told("0"), told(" 120 "), told("999999999999")]).toEqual([0, 120_000, 3_600_000]);
+  expect(told("Tue, 01 Dec 2026 00:01:00 GMT")).toBe(60_000);
+  expect(told("Tue, 01 Dec 2026 00:01:00 GMT", "Tue, 01 Dec 2026 00:00:50 GMT")).toBe(10_000);
+  expect(told("Mon, 30 Nov 2026 00:00:00 GMT")).toBe(0);
+  expect(told("Fri, 31 Dec 2027 23:59:59 GMT")).toBe(3_600_000);
+  for (const nothing of [null, "", "soon", "-5", "1.5", "2026-12-01"]) expect(told(nothing)).toBeUndefined();
 });
 
 test("an endpoint says everything that is wrong with its declaration at once", () => {

@@ -1,10 +1,11 @@
 // An HTTP endpoint as a target: one POST an event, with the event's id as its idempotency key. What the endpoint answers
-// is a judgement about the event (4xx) or about itself (5xx, 408, 429, no answer).
+// is a judgement about the event (4xx) or about itself (5xx, 408, 429, no answer); Retry-After says for how long.
 import { refuseUnknown, type NamesOf } from "../core/options.ts";
 import { toMs } from "../core/duration.ts";
 import type { Announcement, Receipt, Target } from "../engine/target.ts";
 import type { HttpEndpoint, Told } from "./contract.ts";
 import { outboxErrors } from "./contract.ts";
+import { retryAfterMs } from "./retry-after.ts";
 
 const told = (value: Told): string | undefined => (typeof value === "function" ? value() : value);
 
@@ -77,6 +78,16 @@ function requestOf(
   };
 }
 
+/** What an answer means that is neither 2xx nor a duplicate, with the time for which it asks to be left alone. */
+function refusalOf(endpoint: HttpEndpoint, { status, headers }: Response, place: string) {
+  const waitMs = retryAfterMs(headers.get("retry-after"), headers.get("date"), Date.now());
+  const after = waitMs === undefined ? "" : `, to be asked again after ${Math.ceil(waitMs / 1000)} s`;
+  const details = waitMs === undefined ? {} : { retryAfterMs: waitMs };
+  return outboxErrors.error(codeOf(endpoint, status), `expected 2xx from ${place}, got ${status}${after}`, {
+    details,
+  });
+}
+
 const endpointNames: NamesOf<HttpEndpoint> = {
   url: true,
   headers: true,
@@ -100,10 +111,7 @@ export function httpTarget(endpoint: HttpEndpoint): Target {
       await response.body?.cancel().catch(() => undefined);
       if (endpoint.duplicateStatus?.includes(response.status)) return { status: "duplicate" };
       if (response.ok) return { status: "created" };
-      throw outboxErrors.error(
-        codeOf(endpoint, response.status),
-        `expected 2xx from ${place}, got ${response.status}`,
-      );
+      throw refusalOf(endpoint, response, place);
     },
   };
 }

@@ -18,10 +18,12 @@ export interface Breaker {
   run<T>(call: () => Promise<T>): Promise<T>;
   /** How many calls it would let through now: none while open, one as a trial, else any number. */
   admits(): number;
+  /** Lets no call through for so long: the other side has asked for it. */
+  rest(ms: number): void;
 }
 
 export function makeBreaker({ failures, trialMs, trialMaxMs }: BreakerOptions = defaultBreaker): Breaker {
-  let [trials, waitMs, openedAt] = [0, 0, 0];
+  let [trials, waitMs, openedAt, restsUntil] = [0, 0, 0, 0];
   const policy = circuitBreaker(handleWhen(isUnavailable), {
     breaker: new ConsecutiveBreaker(failures),
     // What is admitted may not be refused, so there is one time to wait, and none that the policy draws by itself.
@@ -33,8 +35,12 @@ export function makeBreaker({ failures, trialMs, trialMaxMs }: BreakerOptions = 
   return {
     run: (call) => policy.execute(call),
     admits() {
+      if (Date.now() < restsUntil) return 0;
       if (policy.state === CircuitState.Closed) return Infinity;
       return Date.now() - openedAt >= waitMs ? 1 : 0;
+    },
+    rest(ms) {
+      restsUntil = Math.max(restsUntil, Date.now() + ms);
     },
   };
 }

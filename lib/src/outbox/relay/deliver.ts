@@ -28,12 +28,25 @@ export interface Outward {
 
 const unavailableDelayMs = 1000;
 
+/** For how long the target asks to be left alone. */
+export const restOf = (cause: unknown): number => {
+  const { retryAfterMs } = isTuntasError(cause) ? cause.details : {};
+  return typeof retryAfterMs === "number" ? retryAfterMs : 0;
+};
+
 /** The row comes back: for its own fault, or for an outage, which costs it no try. */
 export function returnOf(row: OutboxRow, cause: unknown, policy: RefusalPolicy): Returned {
   const { id, fence } = row;
-  const failure = describeFailure(cause);
+  const [failure, restMs] = [describeFailure(cause), restOf(cause)];
   if (isUnavailable(cause))
-    return { id, fence, refused: false, park: false, delayMs: unavailableDelayMs, failure };
+    return {
+      id,
+      fence,
+      refused: false,
+      park: false,
+      delayMs: Math.max(unavailableDelayMs, restMs),
+      failure,
+    };
   const next = isTuntasError(cause, "TUNTAS_OUTBOX_PERMANENT")
     ? ({ kind: "park" } as const)
     : decideRefusal(row.refusals + 1, policy, Math.random());
@@ -42,7 +55,7 @@ export function returnOf(row: OutboxRow, cause: unknown, policy: RefusalPolicy):
     fence,
     refused: true,
     park: next.kind === "park",
-    delayMs: next.kind === "again" ? next.delayMs : 0,
+    delayMs: next.kind === "again" ? Math.max(next.delayMs, restMs) : 0,
     failure,
   };
 }
@@ -147,6 +160,7 @@ async function deliverRow(outward: Outward, settler: Settler, row: OutboxRow): P
       within(signal, () => invoke(deliver, { target, eventId, key, type, payload }, signal)),
     );
   } catch (cause) {
+    if (isUnavailable(cause)) breaker.rest(restOf(cause));
     settler.returned(returnOf(row, cause, policy));
     return false;
   }

@@ -127,7 +127,7 @@ export function startRelay(options: RelayOptions): Relay {
   function reasonOf(target: TargetName): string {
     if (!targets.find(target)) return "no process here has bound the target";
     return breakerOf(target).admits() === 0
-      ? "the target cannot be reached"
+      ? "the target cannot be reached, or has asked to be left alone"
       : "the target is slow, or refuses the first row of a key";
   }
 

@@ -68,7 +68,7 @@ export interface Streams {
   /**
    * Puts a consumer in the place of another that it has caught up with: what the work writes, and the end of the other, are
    * one commit, in which neither moves. One that began later takes its place once the other has read up to there, with what that
-   * one has parked before. Errors: TUNTAS_STREAM_MISSING, TUNTAS_STREAM_BEHIND.
+   * one has parked before. Where the database ends it for another's sake, the work is done again. Errors: TUNTAS_STREAM_MISSING, TUNTAS_STREAM_BEHIND.
    */
   swap(
     of: { readonly stream: string; readonly from: string; readonly to: string },
@@ -188,18 +188,19 @@ export function openStreams({ database, processId, log, ...telling }: StreamRoom
       await store.beginCheckpoints(tx, id, { streamId: found.id, fromStart: options.from === "start" });
     });
 
-  /** Does it with the consumer held, then tells whoever shares its partitions. */
+  /** Does it with the consumer held, again where it collided with others, then tells whoever shares its partitions. */
   async function acting<T>(
     of: ConsumerName,
     work: (tx: Tx, consumer: store.ConsumerRow) => Promise<T>,
   ): Promise<T> {
     let id = 0;
-    const answer = await database.transaction(async (tx) => {
+    const once = async (tx: Tx): Promise<T> => {
       const consumer = await store.lockConsumer(tx, of.stream, of.consumer);
       if (!consumer) throw missing(of);
       ({ id } = consumer);
       return work(tx, consumer);
-    });
+    };
+    const answer = await again(() => database.transaction(once));
     tell(telling, consumerKey(id));
     return answer;
   }

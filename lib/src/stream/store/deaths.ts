@@ -1,8 +1,9 @@
 // Whoever holds partitions and dies, or stands still, loses them here. A death proves nothing against a record: what was there
 // to read is suspect, and tried one by one. One that is tried by itself, or handled again, has failed if nothing else
 // of the process's can have been it; else it is contested, and is tried with nothing beside it.
-import type { Sql, Tx } from "../../pg/contract.ts";
+import type { Sql } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
+import { isCollision } from "../../pg/faults.ts";
 import type { Runner } from "../../pg/join.ts";
 
 /** A record of which its process died. */
@@ -31,12 +32,14 @@ const beside = `exists (select from tuntas.stream_checkpoint o where o.owner_id 
 const wasReplayed = `exists (select from tuntas.stream_parked k where k.consumer_id = c.consumer_id and k.partition = c.partition
   and k."offset" = c.trying and k.replay_at is not null)`;
 
-const freeText = (where: string) =>
+// In one order, as whoever rewinds takes them. One that is frozen in the middle of its commit may keep a row locked for as long as a
+// session may rest in a transaction: what else is held is freed without it, and that one by a later sweep.
+const freeText = (where: string, locked: "" | "skip locked") =>
   statement(`with held as materialized (
      select c.*, ${unread("c")} as unread, coalesce(c.trying = c.next_offset, false) as alone,
        c.trying is not null and c.trying <> c.next_offset and ${wasReplayed} as replayed,
        case when c.trying is not null then ${beside} end as beside
-     from tuntas.stream_checkpoint c where ${where} for update
+     from tuntas.stream_checkpoint c where ${where} order by c.consumer_id, c.partition for update ${locked}
    ), replayed as (
      update tuntas.stream_parked k set attempts = k.attempts + d.failed::int, contested = not d.failed,
        replay_at = case when d.failed then null else k.replay_at end,
@@ -64,24 +67,32 @@ const freeText = (where: string) =>
      from fatal f join tuntas.stream_consumer k on k.id = f.consumer_id join tuntas.stream s on s.id = k.stream_id) as fatal`);
 
 const why = ["TUNTAS_RECORD_FATAL", "the process that handled it died or stood still"];
-const freeOf = freeText("c.owner_id = any($3::bigint[])");
-const freeStray = freeText(
-  "c.owner_id is not null and not exists (select from tuntas.process p where p.id = c.owner_id)",
-);
+const ofProcesses = "c.owner_id = any($3::bigint[])";
+const ofStrays =
+  "c.owner_id is not null and not exists (select from tuntas.process p where p.id = c.owner_id)";
+const freeing = (where: string) => ({ all: freeText(where, ""), free: freeText(where, "skip locked") });
+const [freeOf, freeStray] = [freeing(ofProcesses), freeing(ofStrays)];
 const removeMembers = statement(`delete from tuntas.stream_member where process_id = any($1::bigint[])`);
 
-async function freeIn(tx: Tx, processIds: readonly string[]): Promise<Freed> {
-  await tx.run(removeMembers, [processIds]);
-  return (await tx.run<Freed & {}>(freeOf, [...why, processIds]))[0]!;
-}
+/** Waits for rows that are locked, and does without them where that takes too long. */
+const patiently = (work: (which: "all" | "free") => Promise<Freed>): Promise<Freed> =>
+  work("all").catch((cause: unknown) => {
+    if (isCollision(cause)) return work("free");
+    throw cause;
+  });
 
 /** Frees all that the processes hold; they have no share any more until they join again. */
 export const freePartitions = (sql: Sql, processIds: readonly string[]): Promise<Freed> =>
-  sql.transaction((tx) => freeIn(tx, processIds));
+  patiently((which) =>
+    sql.transaction(async (tx) => {
+      await tx.run(removeMembers, [processIds]);
+      return (await tx.run<Freed & {}>(freeOf[which], [...why, processIds]))[0]!;
+    }),
+  );
 
 /** Frees what processes hold that have no row any more: claims whose commit came after their end. */
-export const freeStrays = async (sql: Runner): Promise<Freed> =>
-  (await sql.run<Freed & {}>(freeStray, why))[0]!;
+export const freeStrays = (sql: Runner): Promise<Freed> =>
+  patiently(async (which) => (await sql.run<Freed & {}>(freeStray[which], why))[0]!);
 
 // Whoever works moves its checkpoint, notes a failure, or says that it waits, within its timeout of the moment from which there
 // was something to do, and a server. Who has not for twice as long and a lease more has an event loop that is blocked: all that it holds.

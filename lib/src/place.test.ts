@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-const cwd = fileURLToPath(new URL("../../../", import.meta.url));
+const cwd = fileURLToPath(new URL("../../", import.meta.url));
 
 test.each([
   ['queue("work", { message: undefined })', "TUNTAS_QUEUE_OPTIONS"],

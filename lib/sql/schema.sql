@@ -1376,7 +1376,7 @@ create table tuntas.stream_checkpoint (
   trying bigint,
   contested boolean default false not null,
   waiting_at timestamp with time zone,
-  began bigint default 0 not null,
+  began bigint not null,
   constraint stream_checkpoint_pkey PRIMARY KEY (consumer_id, partition),
   constraint stream_checkpoint_consumer_id_fkey FOREIGN KEY (consumer_id) REFERENCES tuntas.stream_consumer(id) ON DELETE CASCADE
 ) with (fillfactor=50);
@@ -1667,8 +1667,6 @@ CREATE INDEX rejection_queue ON tuntas.rejection USING btree (queue_id, rejected
 CREATE INDEX remote_task_expires ON tuntas.remote_task USING btree (expires_at);
 
 CREATE INDEX remote_task_visit ON tuntas.remote_task USING btree (visit);
-
-CREATE INDEX request_rate_next ON tuntas.request_rate USING btree (next_at);
 
 CREATE UNIQUE INDEX reservation_active ON tuntas.reservation USING btree (kind, resource, unit) WHERE (state = ANY (ARRAY['reserved'::text, 'confirmed'::text]));
 
@@ -2423,6 +2421,26 @@ begin
 end $function$
 ;
 
+CREATE OR REPLACE FUNCTION tuntas.stream_began()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.began := coalesce(new.began, new.next_offset);
+  return new;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION tuntas.stream_began_beyond()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.began := new.next_offset;
+  return new;
+end $function$
+;
+
 CREATE OR REPLACE FUNCTION tuntas.stream_older_arrival()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2641,3 +2659,7 @@ AS $function$
 CREATE TRIGGER older BEFORE INSERT ON tuntas.stream_arrival FOR EACH ROW WHEN ((new.known IS NULL)) EXECUTE FUNCTION tuntas.stream_older_arrival();
 
 CREATE TRIGGER outbox_replay BEFORE INSERT ON tuntas.outbox FOR EACH ROW WHEN ((current_setting('tuntas.replay'::text, true) = 'on'::text)) EXECUTE FUNCTION tuntas.suppress_announcement();
+
+CREATE TRIGGER stream_began BEFORE INSERT ON tuntas.stream_checkpoint FOR EACH ROW WHEN ((new.began IS NULL)) EXECUTE FUNCTION tuntas.stream_began();
+
+CREATE TRIGGER stream_began_beyond BEFORE UPDATE OF next_offset ON tuntas.stream_checkpoint FOR EACH ROW WHEN (((new.next_offset > old.next_offset) AND (new.fence > old.fence) AND (new.began = old.began))) EXECUTE FUNCTION tuntas.stream_began_beyond();

@@ -104,6 +104,39 @@ test("who was put past records has not read them: a swap asks the other for them
   await swap();
 });
 
+test("where an older version's process has put a consumer it has not read what is before: neither a new one nor one that was moved", async () => {
+  const of = declare({ partitions: 1 });
+  const { streams } = kit.platform;
+  const go = gate();
+  const held = { handle: () => go.promise };
+  await using _both = await run(kit, of, { name: "old", ...held }, { name: "next", ...held });
+  await Promise.all(upTo(3).map((n) => of.append({ n }, { key: "k" })));
+  const next = `k.name = 'next' and k.id = c.consumer_id and k.stream_id = (select id from tuntas.stream where name = $1)`;
+  const swap = () => streams.swap({ stream: of.name, from: "old", to: "next" }, ada, nothing);
+  // As the versions before `began` wrote them.
+  await ask(
+    kit.platform,
+    `update tuntas.stream_checkpoint c set next_offset = 3, owner_id = null, fence = c.fence + 1, moved_at = tuntas.now()
+     from tuntas.stream_consumer k where ${next}`,
+    [of.name],
+  );
+  await expect(swap()).rejects.toThrow("nobody has read what is between");
+  await ask(
+    kit.platform,
+    `delete from tuntas.stream_checkpoint c using tuntas.stream_consumer k where ${next}`,
+    [of.name],
+  );
+  await ask(
+    kit.platform,
+    `insert into tuntas.stream_checkpoint (consumer_id, partition, stream_id, next_offset, reached, moved_at)
+     select k.id, 0, k.stream_id, 3, 3, tuntas.now() from tuntas.stream_consumer k
+     where k.name = 'next' and k.stream_id = (select id from tuntas.stream where name = $1)`,
+    [of.name],
+  );
+  await expect(swap()).rejects.toThrow("nobody has read what is between");
+  go.open();
+});
+
 test("a rewind to before a parked record reads it again in its order; a replay of it would be a second effect", async () => {
   const of = declare({ partitions: 1 });
   const { streams } = kit.platform;

@@ -44,6 +44,8 @@ const perSecondRange = [0.001, 100_000] as const;
 const burstMax = 100_000;
 /** Past so many that are refused at a time the database says it of each. */
 const refusedMax = 10_000;
+/** No request waits longer for the answer, and no other is asked about for so long once one did not come. */
+const [answerMs, blindMs] = [1000, 1000];
 
 function checkRate({ perSecond, burst }: RequestRate, at: string): void {
   const [least, most] = perSecondRange;
@@ -112,22 +114,48 @@ function makeRefused() {
   };
 }
 
+/** Resolves at the latest after so long; what comes of it later is nobody's. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/**
+ * Asks the database, which may be down or stand still: after a failure nobody is asked about for a second, so that requests wait
+ * for it once at most, statements do not pile up behind one that hangs, and an outage is one line of the log and not one a request.
+ */
+function makeAsking({ database, log, service, rates }: RateGateOptions) {
+  let blindUntil = 0;
+  let isTold = false;
+  return async function ask(tenants: readonly string[]): Promise<RateAnswer[]> {
+    if (performance.now() < blindUntil) return tenants.map(() => admitted);
+    try {
+      const answers = await within(answerMs, admitRequests(database, service, asksOf(tenants, rates)));
+      isTold = false;
+      return dealOut(tenants, answers);
+    } catch (cause) {
+      blindUntil = performance.now() + blindMs;
+      const text =
+        "could not ask how many requests tenants may make; they are admitted until the database answers";
+      if (!isTold) log.warn({ cause, service }, text);
+      isTold = true;
+      return tenants.map(() => admitted);
+    }
+  };
+}
+
 /** Errors: TUNTAS_ACCESS_RATE where a rate is none. */
-export function makeRateGate({ database, log, service, rates }: RateGateOptions): RateGate {
-  checkRates(rates);
+export function makeRateGate(options: RateGateOptions): RateGate {
+  checkRates(options.rates);
   const refused = makeRefused();
   const asking = coalescer<string, RateAnswer>({
     itemsMax: 1000,
     flushesMax: 2,
     schedule: setImmediate,
-    async flush(tenants) {
-      try {
-        return dealOut(tenants, await admitRequests(database, service, asksOf(tenants, rates)));
-      } catch (cause) {
-        log.warn({ cause, service }, "could not ask how many requests tenants may make; they are admitted");
-        return tenants.map(() => admitted);
-      }
-    },
+    flush: makeAsking(options),
   });
   return {
     async admit(tenant) {

@@ -64,16 +64,53 @@ test("another service counts by itself, and a faster rate does not wait for what
   );
 });
 
-test("where the database does not answer, requests are admitted, and it is said", async () => {
+test.each([
+  ["refuses", () => Promise.reject(new Error("gone"))],
+  ["stands still", () => new Promise<never>(() => undefined)],
+])("a database that %s holds no request up, and its outage is said once", async (_, run) => {
   const told: string[] = [];
+  let isDown = true;
+  let statements = 0;
+  const { database } = kit.platform;
   const gate = makeRateGate({
-    database: { run: () => Promise.reject(new Error("gone")) } as never,
+    database: {
+      run: (...args: Parameters<typeof database.run>) => (
+        statements++,
+        isDown ? run() : database.run(...args)
+      ),
+    } as never,
     log: { warn: (_: unknown, text: string) => void told.push(text) } as never,
-    service: "api",
-    rates: { perSecond: 1 },
+    service: "outage",
+    rates: { perSecond: 0.01, burst: 1 },
   });
-  expect(await admittedOf(gate, "A", 10)).toBe(10);
+  const begun = performance.now();
+  for (let turn = 0; turn < 20; turn++) expect(await admittedOf(gate, "A", 10)).toBe(10);
+  // Each that waited for it asked it once: as many seconds at most, however slow the machine.
+  expect(statements).toBeLessThanOrEqual(2 + Math.floor((performance.now() - begun) / 1000));
   expect(told).toHaveLength(1);
+  isDown = false;
+  await expect.poll(() => admittedOf(gate, "B", 10), { timeout: 10_000 }).toBeLessThan(10);
+  expect(told).toHaveLength(1);
+});
+
+test("a request of a tenant that is known leaves nothing in an index: its row stays in its page", async () => {
+  const { database } = kit.platform;
+  const statementOf = (text: string) => ({ name: `hot_${kit.schema}_${text.length}`, text });
+  const [updated] = await database.transaction(async (tx) => {
+    for (let n = 0; n < 5; n++)
+      await tx.run(
+        statementOf(
+          `select from ${kit.schema}.admit('hot', array['A'], array[1], array[10::float8], array[10])`,
+        ),
+        [],
+      );
+    return tx.run<{ all: number; hot: number }>(
+      statementOf(`select pg_stat_get_xact_tuples_updated(t)::int as all, pg_stat_get_xact_tuples_hot_updated(t)::int as hot
+        from (select '${kit.schema}.request_rate'::regclass::oid) as r(t)`),
+      [],
+    );
+  });
+  expect(updated).toEqual({ all: 5, hot: 5 });
 });
 
 test("a rate that is none is refused by name, and who has not asked for an hour is forgotten", async () => {

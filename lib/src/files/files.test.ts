@@ -1,5 +1,6 @@
 // Files in a folder, and what S3 tells of files. What every store of files promises is tested beside that of S3
 // (aws/src/conformance/files.test.ts).
+import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +15,8 @@ beforeAll(async () => {
   files = folderFiles(root);
 });
 afterAll(() => rm(root, { recursive: true }));
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 const below = async (folder: string): Promise<string[]> =>
   (await readdir(join(root, folder), { recursive: true, withFileTypes: true }).catch(() => []))
@@ -60,12 +63,52 @@ test("versions stand beside each other; a file that was put there by hand is kno
   });
 });
 
+test("what is known of a file is its own: of two that write at once the second leaves nothing of what it said", async () => {
+  const name = { bucket: "results", key: "race" };
+  const factsBefore = (await below(".facts")).length;
+  const said = Array.from({ length: 8 }, (_, n) => `text/x-${n}`);
+  for (let round = 0; round < 10; round++) {
+    const file = { ...name, version: String(round) };
+    const all = await Promise.allSettled(
+      said.map((contentType) => files.put(file, chunks(contentType), { contentType, signal })),
+    );
+    expect(all.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const facts = (await files.find(file, signal))!;
+    const content = await textOf(files.read(file, signal));
+    expect(facts).toEqual({ bytes: content.length, contentType: content, sha256: sha256(content) });
+  }
+  expect(await below(".facts")).toHaveLength(factsBefore + 10);
+});
+
+test("two names are two files, also where one reads as the other's version; a key below another's file is refused", async () => {
+  const csv = { contentType: "text/csv", signal };
+  await files.put({ bucket: "names", key: "a", version: "1/2" }, chunks("version"), csv);
+  await files.put({ bucket: "names", key: "a@1/2" }, chunks("key"), csv);
+  expect(await textOf(files.read({ bucket: "names", key: "a", version: "1/2" }, signal))).toBe("version");
+  await files.put({ bucket: "names", key: "b" }, chunks("b"), csv);
+  await files.put({ bucket: "names", key: "b.json/c" }, chunks("c"), csv);
+  const refused = { code: "TUNTAS_FILE_NAME" };
+  await expect(files.put({ bucket: "names", key: "b/c" }, chunks("x"), csv)).rejects.toMatchObject(refused);
+  await expect(files.put({ bucket: "names", key: "b.json" }, chunks("x"), csv)).rejects.toMatchObject(
+    refused,
+  );
+  expect(await files.find({ bucket: "names", key: "b.json" }, signal)).toBeUndefined();
+  await expect(textOf(files.read({ bucket: "names", key: "b.json" }, signal))).rejects.toMatchObject({
+    code: "TUNTAS_FILE_GONE",
+  });
+  const long = { bucket: "names", key: "l".repeat(255) };
+  await files.put(long, chunks("long"), csv);
+  expect(await files.find(long, signal)).toMatchObject({ bytes: 4, contentType: "text/csv" });
+});
+
 test.each([
   [{ bucket: "results", key: "../../etc/passwd" }, "`..`"],
   [{ bucket: "results", key: "a//b" }, "empty"],
   [{ bucket: "results", key: "" }, "empty"],
   [{ bucket: ".facts", key: "x" }, "bucket"],
   [{ bucket: "results", key: "ä".repeat(50) }, "255 bytes"],
+  [{ bucket: "results", key: "a/".repeat(600) + "a" }, "1024 bytes"],
+  [{ bucket: "results", key: "\ud800" }, "surrogates"],
 ])("%j is refused", async (name, why) => {
   await expect(files.put(name, chunks("x"), { contentType: "text/csv", signal })).rejects.toMatchObject({
     code: "TUNTAS_FILE_NAME",

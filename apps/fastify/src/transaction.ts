@@ -45,7 +45,7 @@ export function openRequestTransaction(options: RequestTransactionOptions): Requ
   /** Its first statement goes out together with what follows. */
   async function open(): Promise<Client> {
     // Given up in time to say so: requests that hold one connection and ask for another would all wait for each other.
-    client = await database.handlerClient(Math.max(1, budgetMs - giveUpMs));
+    client = await database.handlerClient(Math.max(0.8 * budgetMs, budgetMs - giveUpMs));
     const begun = client.query(
       `begin; set local lock_timeout = '3s'; set local statement_timeout = ${Math.max(1, Math.ceil(budgetMs))}`,
     );

@@ -107,7 +107,7 @@ test("A-10 A-05: more than it takes at once is refused with 503 and Retry-After,
 });
 
 test("A-01 A-02: a request over its budget is answered, has changed nothing, and succeeds later under the same key", async () => {
-  const api = await house.api({ APP_REQUEST_BUDGET_MS: "400" });
+  const api = await house.api({ APP_REQUEST_BUDGET_MS: "2000" });
   await block();
   const key = { "Idempotency-Key": "slow-1" };
   const slow = await post(api.url, { customerId: "cust_slow" }, key);

@@ -7,17 +7,16 @@ import { runDrills, type DrillReport } from "./drills/index.ts";
 import { household, type Household } from "./household.fixture.ts";
 
 let home: Household;
-let folder: string;
 beforeAll(async () => {
   home = await household();
-  folder = mkdtempSync(join(tmpdir(), "tuntas-drills-"));
 });
-afterAll(async () => {
-  await home[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => home[Symbol.asyncDispose]());
 
-test("L-04 L-05 L-06 L-07 L-08 L-09 L-10 L-21 X-13: every drill goes as expected, and leaves its report", async () => {
+test("L-04 L-05 L-06 L-07 L-08 L-09 L-10 L-21 X-13: every drill goes as expected, and leaves its report", async ({
+  onTestFinished,
+}) => {
+  const folder = mkdtempSync(join(tmpdir(), "tuntas-drills-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   const { status, document } = await home.json(["drill", "--all", "--reports", folder]);
   const reports = document as DrillReport[];
   const wrong = reports.flatMap(({ drill, checks }) =>

@@ -130,7 +130,8 @@ export const memory: Drill = {
       };
       const instances = await seen(
         look,
-        (all) => all.length > 1 && all.some(({ stopReason }) => stopReason === "memory"),
+        (all) =>
+          all.length > 1 && all.some(({ stopReason, exit }) => stopReason === "memory" && exit !== null),
       );
       const killed = instances.find(({ stopReason }) => stopReason === "memory");
       const most = Math.max(0, ...curve);

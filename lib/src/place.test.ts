@@ -10,8 +10,9 @@ test.each([
   ['schedule("nightly", { when: "rate(1 hour)" })', "TUNTAS_SCHEDULE_OPTIONS"],
   ['endpoint("partner", {})', "TUNTAS_OUTBOX_OPTIONS"],
   ["app({ work: 1 })", "TUNTAS_"],
+  ['readiness("api", { answer: {} })', "TUNTAS_OPTION_UNKNOWN"],
 ])("%s: Node shows the line that declares, then what is wrong and what to do", (declaration, code) => {
-  const program = `import { app, endpoint, queue, schedule } from "tuntas";\n\nexport const it = ${declaration};\n`;
+  const program = `import { app, endpoint, queue, schedule } from "tuntas"; import { readiness } from "tuntas/readiness";\n\nexport const it = ${declaration};\n`;
   const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
     cwd,
     encoding: "utf8",

@@ -25,7 +25,6 @@ export interface ReadinessDefinition {
   /** The name of the service, queue, workflow or command; empty of the platform. */
   readonly of: string;
   readonly answers: Readonly<Record<string, PersonsAnswer>>;
-  readonly place: string | undefined;
 }
 
 /** What an instance answered when it was asked now. */

@@ -1,7 +1,7 @@
 // Answers of people, declared beside what they are about, so that they are reviewed and dated like any other code.
 import { catalogue } from "../core/error.ts";
 import { refuseUnknown, type NamesOf } from "../core/options.ts";
-import { placeOfCaller } from "../core/place.ts";
+import { declaring } from "../core/place.ts";
 import { listNames, type ListName, type PersonsAnswer, type ReadinessDefinition } from "./contract.ts";
 import { askable } from "./lists/index.ts";
 
@@ -32,11 +32,7 @@ export interface ReadinessOptions {
 
 const optionNames: NamesOf<ReadinessOptions> = { of: true, answers: true };
 
-/**
- * Declares what people answer of a checklist; export it beside the application, and `tuntas readiness` reads it. Errors:
- * TUNTAS_READINESS_ANSWER.
- */
-export function readiness(list: ListName, options: ReadinessOptions): ReadinessDefinition {
+function declareReadiness(list: ListName, options: ReadinessOptions): ReadinessDefinition {
   refuseUnknown("readiness", options, optionNames);
   const { of = "", answers } = options;
   if (!listNames.includes(list))
@@ -48,5 +44,11 @@ export function readiness(list: ListName, options: ReadinessOptions): ReadinessD
   const wrong = Object.entries(answers).flatMap(([item, given]) => wrongAnswer(list, item, given) ?? []);
   if (wrong.length > 0)
     throw readinessErrors.error("TUNTAS_READINESS_ANSWER", `readiness ${list} ${name}: ${wrong.join("; ")}`);
-  return { kind: "readiness", list, of: name, answers, place: placeOfCaller() };
+  return { kind: "readiness", list, of: name, answers };
 }
+
+/**
+ * Declares what people answer of a checklist; export it beside the application, and `tuntas readiness` reads it. Errors:
+ * TUNTAS_READINESS_ANSWER.
+ */
+export const readiness = declaring(declareReadiness);

@@ -1,9 +1,9 @@
 // From a command line to an exit status: 0 the answer is yes, 1 it is no (or something went wrong), 2 it was not understood.
 import { parseArgs } from "node:util";
-import { isTuntasError, type TuntasError, nearest } from "tuntas";
+import { isTuntasError, type TuntasError } from "tuntas";
 import { Call, type Answer, type Command } from "./command.ts";
 import { commands } from "./commands/index.ts";
-import { cliErrors, usageError } from "./errors.ts";
+import { cliErrors, meantHint, usageError } from "./errors.ts";
 import { helpOf } from "./help.ts";
 import { findCommand } from "./lookup.ts";
 
@@ -44,10 +44,7 @@ function explainParse(command: Command, cause: Error): TuntasError {
   const { yes: _, ...always } = everywhere;
   const own = { ...command.options, ...(command.destructive ? everywhere : always) };
   const names = Object.keys(own).map((name) => `--${name}`);
-  const meant = nearest(unknown, names);
-  return fail(
-    `\`tuntas ${command.name}\` has no option ${unknown}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
-  );
+  return fail(`\`tuntas ${command.name}\` has no option ${unknown}${meantHint(unknown, names)}`);
 }
 
 function checkArguments(call: Call): void {

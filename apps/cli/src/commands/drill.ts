@@ -1,8 +1,8 @@
 // `tuntas drill`: trouble on purpose, and whether what follows is what was expected.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { nearest } from "tuntas";
 import type { Answer, Call, Command } from "../command.ts";
+import { meantHint } from "../errors.ts";
 import type { DrillName, DrillReport } from "../drills/index.ts";
 import { bold, elapsed, pairs, paragraph, plural, sparkline } from "../render.ts";
 
@@ -76,10 +76,8 @@ async function chosen(call: Call): Promise<readonly DrillName[]> {
   return call.positionals.map((word) => {
     const name = drillNames.find((each) => each === word);
     if (name) return name;
-    const meant = nearest(word, drillNames);
-    const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
     throw call.wrong(
-      `there is no drill ${JSON.stringify(word)}${hint}; the drills are ${drillNames.join(", ")}`,
+      `there is no drill ${JSON.stringify(word)}${meantHint(word, drillNames)}; the drills are ${drillNames.join(", ")}`,
     );
   });
 }

@@ -1,6 +1,6 @@
 // `tuntas explain`: what each shape of work answers to the nine questions that come before any choice of a service.
-import { nearest } from "tuntas";
 import type { Answer, Call, Command } from "../command.ts";
+import { meantHint } from "../errors.ts";
 import { bold, fitting, pairs, paragraph } from "../render.ts";
 import { answersOf, readNext } from "../scaffold/answers.ts";
 import { reasonFor, templateOf } from "../scaffold/choice.ts";
@@ -59,8 +59,7 @@ function explainOne(shape: ShapeName, word: string): Answer {
 function shapeOf(call: Call, word: string): ShapeName {
   const shape = isShapeName(word) ? word : shapeOfKind(word);
   if (shape !== undefined) return shape;
-  const meant = nearest(word, [...shapeNames, ...shapeNames.flatMap((name) => shapes[name].kinds)]);
-  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+  const hint = meantHint(word, [...shapeNames, ...shapeNames.flatMap((name) => shapes[name].kinds)]);
   throw call.wrong(
     `there is no shape ${JSON.stringify(word)}${hint}; the shapes are ${shapeNames.join(", ")}`,
   );

@@ -1,6 +1,6 @@
 // `tuntas new`: the first five minutes, from an empty folder to work that survives kill -9.
-import { nearest } from "tuntas";
 import type { Answer, Call, Command } from "../command.ts";
+import { meantHint } from "../errors.ts";
 import { pairs, paragraph, plural } from "../render.ts";
 import { overview } from "./explain.ts";
 import { codeOf, dependenciesOf, projectFiles, toolsOf, workFiles } from "../scaffold/files.ts";
@@ -33,13 +33,10 @@ function shapeOf(call: Call): ShapeName {
   const word = call.argument(0);
   if (isShapeName(word)) return word;
   const kind = shapeOfKind(word);
-  const meant = nearest(word, shapeNames);
   const hint =
     kind !== undefined
       ? `; a ${word} has the shape ${kind}: tuntas new ${kind}`
-      : meant === undefined
-        ? ""
-        : `; did you mean ${meant}?`;
+      : meantHint(word, shapeNames);
   throw call.wrong(
     `there is no shape ${JSON.stringify(word)}${hint}; the shapes are ${shapeNames.join(", ")}`,
   );

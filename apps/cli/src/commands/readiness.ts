@@ -2,11 +2,11 @@
 // application's code.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { nearest } from "tuntas";
 import { examine } from "tuntas/doctor";
 import type { Checklist, Drilled, Line, ReadinessDefinition } from "tuntas/readiness";
 import type { Answer, Call, Command } from "../command.ts";
 import { declaredIn, gatherFiles } from "../declared.ts";
+import { meantHint } from "../errors.ts";
 import { bold, paragraph, table } from "../render.ts";
 import { shapeOfKind } from "../scaffold/shapes.ts";
 import { databaseOfEnvironment, withPlatform } from "../session.ts";
@@ -44,9 +44,8 @@ async function chosen(call: Call, all: readonly Checklist[]): Promise<readonly C
   );
   if (found.length > 0) return found;
   const there = [...new Set(all.flatMap((each) => [each.list, each.of]).filter(Boolean))];
-  const meant = nearest(name ?? word, there);
   throw call.wrong(
-    `the application declares nothing for ${JSON.stringify(name ?? word)}${meant === undefined ? "" : `; did you mean ${meant}?`}; there are checklists of ${there.join(", ")}`,
+    `the application declares nothing for ${JSON.stringify(name ?? word)}${meantHint(name ?? word, there)}; there are checklists of ${there.join(", ")}`,
   );
 }
 

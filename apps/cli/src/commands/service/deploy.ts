@@ -1,9 +1,9 @@
-import { nearest } from "tuntas";
 import { resolve } from "node:path";
 import type { Platform } from "tuntas";
 import { serviceErrors, type Deployed, type DeployOptions, type ServiceDefinition } from "tuntas/service";
 import type { Answer, Call, Command } from "../../command.ts";
 import { loadApplication } from "../../dev/load.ts";
+import { meantHint } from "../../errors.ts";
 import { actorOf, actorOption } from "../../session.ts";
 import { withService } from "./lookup.ts";
 import { describeService, logTable } from "./report.ts";
@@ -34,14 +34,10 @@ async function declaredIn(file: string, name: string, { alarms }: Platform): Pro
     await alarms.declare(name, declared);
     return found;
   }
-  const meant = nearest(
-    name,
-    all.map((each) => each.name),
-  );
-  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+  const names = all.map((each) => each.name);
   throw serviceErrors.error(
     "TUNTAS_SERVICE_MISSING",
-    `${file} declares no service ${JSON.stringify(name)}${hint}`,
+    `${file} declares no service ${JSON.stringify(name)}${meantHint(name, names)}`,
   );
 }
 

@@ -81,13 +81,15 @@ test("names the session that holds an old snapshot, and how to end it", async ()
   await holder.connect();
   await holder.query("begin isolation level repeatable read");
   const { rows } = await holder.query("select pg_backend_pid() as pid");
-  const finding = await find(url, "snapshot", { oldSnapshotSeconds: 0 });
+  // The server's own sessions may have an older one, but not for long.
+  await expect
+    .poll(() => find(url, "snapshot", { oldSnapshotSeconds: 0 }))
+    .toMatchObject({
+      status: "warning",
+      text: expect.stringContaining("forgotten"),
+      remedy: expect.stringContaining(String(rows[0].pid)),
+    });
   await holder.end();
-  expect(finding).toMatchObject({
-    status: "warning",
-    text: expect.stringContaining("forgotten"),
-    remedy: expect.stringContaining(String(rows[0].pid)),
-  });
 });
 
 test("names queues and dead letters that nobody answers for", async () => {

@@ -257,9 +257,13 @@ test("while more tenants stand still than a claim looks at, looking costs a tent
   expect((await claim()).messages).toEqual([]);
   expect(tenants.restMs()).toBe(5); // goes on behind the first thousand
   for (let time = 0; time < 10; time++) await claim();
-  await claim();
-  console.log(`while 1,500 tenants stand still a claim rests for ${Math.round(tenants.restMs())} ms`);
-  expect(tenants.restMs()).toBeGreaterThan(10);
+  const restToLook = async () => {
+    const begunAt = performance.now();
+    await claim();
+    return tenants.restMs() / (performance.now() - begunAt);
+  };
+  // Ten of its own time, of which this process may have lost some before it looked at the clock.
+  await expect.poll(restToLook).toBeGreaterThan(8);
   await ask(platform, "delete from tuntas.ready where queue_id = $1", [queue.id]);
 });
 

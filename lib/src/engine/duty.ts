@@ -36,7 +36,11 @@ const takeText = statement(
 );
 
 /** Takes the duty where nobody else alive has it; undefined where somebody has. */
-export async function takeDuty(sql: Sql, name: string, processId: string): Promise<Taken | undefined> {
+export async function takeDuty(
+  sql: Pick<Sql, "run">,
+  name: string,
+  processId: string,
+): Promise<Taken | undefined> {
   if ((await sql.run(freeText, [name, processId])).length === 0) return undefined;
   return (await sql.run<Taken & {}>(takeText, [name, processId]))[0];
 }

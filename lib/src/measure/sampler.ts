@@ -80,12 +80,18 @@ export function startSampler(options: SamplerOptions): Sampler {
   /** One round after another. */
   const queue = (work: () => Promise<void>): Promise<void> => (tail = tail.then(() => safely(work)));
 
+  /** In one commit: who dies right after it leaves on the record that nobody looked before. */
+  async function takeOver(sql: Pick<Sql, "run">): Promise<boolean> {
+    const taken = await takeDuty(sql, samplingDuty, processId());
+    if (taken && taken.untilMs !== null)
+      await insertGap(sql, { fromMs: taken.untilMs, leastMs: 1.5 * everyMs });
+    return taken !== undefined;
+  }
+
   async function take(): Promise<void> {
     if (watch || closed || !maySample) return;
     consideredAtMs = performance.now();
-    const taken = await takeDuty(database, samplingDuty, processId());
-    if (!taken) return;
-    if (taken.untilMs !== null) await insertGap(database, { fromMs: taken.untilMs, leastMs: 1.5 * everyMs });
+    if (!(await database.transaction(takeOver))) return;
     watch = await beginWatch(database);
     log.info({ event: "measure.on_duty", processId: processId() }, "this process samples the figures of all");
   }

@@ -1462,6 +1462,16 @@ create table tuntas.stream_segment (
   constraint stream_segment_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES tuntas.stream(id) ON DELETE CASCADE
 );
 
+-- control: Consumers of streams whose place another has taken: they are not declared again.
+create table tuntas.stream_succession (
+  stream_id integer not null,
+  name text not null,
+  successor text not null,
+  swapped_at timestamp with time zone not null,
+  constraint stream_succession_pkey PRIMARY KEY (stream_id, name),
+  constraint stream_succession_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES tuntas.stream(id) ON DELETE CASCADE
+);
+
 -- control: What limits a tenant of a queue besides the messages of its that are held: its rate, its circuit breaker.
 create table tuntas.tenant (
   queue_id integer not null,

@@ -43,6 +43,8 @@ interface Storm {
   partitions: number;
   /** The one whose place is to be taken, and who is to take it. */
   consumers: Served[];
+  /** Those whose place has been taken: a deployment from before still declares them. */
+  past: Served[];
   /** All that there have been. */
   made: number;
   appended: number;
@@ -66,7 +68,8 @@ const spawn = (storm: Storm, dies?: number): Promise<Life> =>
   persevere("a reader begins", () => fork(storm, dies), settleMs);
 
 async function fork(storm: Storm, dies = bornDead): Promise<Life> {
-  const { kit, name, partitions, consumers } = storm;
+  const { kit, name, partitions } = storm;
+  const consumers = storm.random.chance(0.3) ? [...storm.past, ...storm.consumers] : storm.consumers;
   const who = `reader ${++storm.made}`;
   const { databaseUrl, schema } = kit;
   const { child } = await forkReady(new URL("reader.mjs", import.meta.url), {
@@ -216,8 +219,10 @@ async function swap(storm: Storm, old: Served, next: Served): Promise<boolean> {
         return false;
       },
     );
-  if (swapped) storm.consumers = [next];
-  return swapped;
+  if (!swapped) return false;
+  storm.consumers = [next];
+  storm.past.push(old);
+  return true;
 }
 
 async function widen(storm: Storm): Promise<void> {
@@ -301,6 +306,7 @@ export async function weather({ kit, seed, acts: count }: StormOptions): Promise
     did: new Map(),
     partitions: 2,
     consumers: [{ name: "books", from: "start" }],
+    past: [],
     made: 0,
     appended: 0,
     numbers: new Map(),

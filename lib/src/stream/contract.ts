@@ -271,6 +271,12 @@ export const streamErrors = catalogue({
     remedy:
       "Wait until `tuntas stream show` reports no lag of either, then try again; where the old one reads no more, rewind the new one to what is missing.",
   },
+  TUNTAS_CONSUMER_REPLACED: {
+    meaning:
+      "A process declares a consumer whose place another has taken: it is not declared again and not served, what else the process declares is.",
+    remedy:
+      "Deploy the version that declares the successor. To have the name again, `tuntas stream forget` it; declared after that it is a new consumer.",
+  },
   TUNTAS_CHECKPOINT_LOST: {
     meaning: "The partition belongs to another owner, or was rewound; this attempt changed nothing.",
     remedy: "Nothing; the records are handled by whoever has it now.",

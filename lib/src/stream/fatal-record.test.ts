@@ -146,16 +146,18 @@ test("Y-07: a record whose commit is in doubt is not charged with what another d
 
 test("a record that waits until it may be tried alone is not taken for one whose process stands still", async () => {
   const [slow, waits] = [declare({ partitions: 1 }), declare({ partitions: 1 })];
-  const parts = (handle: () => unknown) => ({
-    slow: declareConsumer(slow, { timeout: "1h", handle }),
-    waits: declareConsumer(waits, { timeout: "1s", handle: insertInto(kit) }),
-  });
-  await (await start(app(parts(() => undefined)), { platform: kit.platform })).stop();
+  // Two applications of one process.
+  const begin = (parts: Parameters<typeof app>[0]) => start(app(parts), { platform: kit.platform });
+  const waiting = { waits: declareConsumer(waits, { timeout: "1s", handle: insertInto(kit) }) };
+  await (await begin(waiting)).stop();
   const checkpoint = `tuntas.stream_checkpoint c where c.stream_id = (select id from tuntas.stream where name = $1)`;
   await contest(waits);
   const [began, held] = [gate(), gate()];
   using stuck = watch("stream.stuck");
-  const running = await start(app(parts(() => (began.open(), held.promise))), { platform: kit.platform });
+  await using _slow = await begin({
+    slow: declareConsumer(slow, { timeout: "1h", handle: () => (began.open(), held.promise) }),
+  });
+  await using _waits = await begin(waiting);
   await slow.append({ n: 0 }, { key: "k" });
   await began.promise;
   await waits.append({ n: 1 }, { key: "k" });
@@ -174,5 +176,4 @@ test("a record that waits until it may be tried alone is not taken for one whose
   expect(await numbers(waits)).toEqual([]);
   held.open();
   await expect.poll(() => numbers(waits)).toEqual([1]);
-  await running.stop();
 }, 60_000);

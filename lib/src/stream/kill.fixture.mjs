@@ -12,7 +12,7 @@ const platform = await openPlatform({ databaseUrl, schema, name: "reader" });
 const { at } = stepping(step);
 let reads = false;
 const atIfReads = (name, last) => reads && at(name, last);
-watchWrites(pg.Client, atIfReads, ["stream_checkpoint", "stream_parked", "effect", "handed"]);
+watchWrites(pg.Client, atIfReads, ["stream_checkpoint", "effect", "handed"]);
 
 const record = { "~standard": { version: 1, vendor: "fixture", validate: (value) => ({ value }) } };
 const of = stream(name, {

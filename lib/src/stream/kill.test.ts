@@ -8,7 +8,6 @@ const wanted = [
   "before update stream_checkpoint",
   "before insert into effect",
   "before insert into handed",
-  "before insert into stream_parked",
   "before commit",
 ];
 

@@ -2,11 +2,13 @@
 // nothing is done twice.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ask, gate, watch } from "../queue/worker/worker.fixture.ts";
+import { app, start } from "../index.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
 import { findStuck } from "./store/deaths.ts";
 import { partitionOf } from "./state.ts";
 import {
   declare,
+  declareConsumer,
   effects,
   insertInto,
   makeTable,
@@ -84,6 +86,51 @@ test("who begins at the end takes another's place only once that one has read up
   ).rejects.toMatchObject({
     code: "TUNTAS_STREAM_MISSING",
   });
+});
+
+/** So many heartbeats of all processes from now on. */
+async function beats(count: number): Promise<void> {
+  const look = async () =>
+    (await ask<{ at: string }>(kit.platform, "select min(heartbeat_at)::text as at from tuntas.process"))[0]!;
+  for (let beat = 0; beat < count; beat++) {
+    const { at } = await look();
+    await expect.poll(async () => (await look()).at, { timeout: 30_000 }).not.toBe(at);
+  }
+}
+
+test("whose place has been taken is served and declared by nobody from before, who says so once, until its name is forgotten", async () => {
+  const of = declare({ partitions: 1 });
+  const said: { code?: string; text: string }[] = [];
+  const warn = (fields: any, text: string) => void said.push({ code: fields.code, text });
+  const log = { debug: nothing, info: nothing, error: nothing, warn, child: () => log, flush: nothing };
+  const platform = await kit.another({ log: log as never });
+  const { streams } = kit.platform;
+  const name = { stream: of.name, consumer: "old" };
+  const before = declareConsumer(of, { name: "old", handle: insertInto(kit, "old") });
+  const begin = () => start(app({ of, before }), { platform });
+  const names = async () => (await streams.find(of.name)).consumers.map((each) => each.name);
+  const first = await begin();
+  await using _next = await run(kit, of, { name: "next", from: "end", handle: insertInto(kit, "next") });
+  await streams.swap({ stream: of.name, from: "old", to: "next" }, ada, nothing);
+  await expect.poll(() => said).toHaveLength(1);
+  await beats(3);
+  await first.stop();
+  const again = await begin();
+  await of.append({ n: 1 }, { key: "k" });
+  await expect.poll(() => effects(kit, of)).toMatchObject([{ n: 1, who: "next" }]);
+  await again.stop();
+  expect(await names()).toEqual(["next"]);
+  const told = {
+    code: "TUNTAS_CONSUMER_REPLACED",
+    text: expect.stringContaining("next has taken the place"),
+  };
+  expect(said).toEqual([told, told]);
+
+  await streams.forget(name, ada);
+  await (await begin()).stop();
+  expect((await names()).toSorted()).toEqual(["next", "old"]);
+  expect(said).toHaveLength(2);
+  await platform.close();
 });
 
 test("who was put past records has not read them: a swap asks the other for them", async () => {

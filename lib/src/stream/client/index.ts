@@ -25,10 +25,13 @@ import { discardParked, listParked, replayParked, type ParkedFilter } from "../s
 import { peekRecords, type Range } from "../store/records.ts";
 import { readHeat, readStreams } from "../store/standing.ts";
 import * as store from "../store/streams.ts";
-import { endOld, holdAbreast, type Apart } from "../store/swap.ts";
+import { forgetSuccession, noteSuccession, undeclareReplaced } from "../store/succession.ts";
+import { endOld, findApart, type Apart } from "../store/swap.ts";
+import { takeCheckpoints } from "../store/taking.ts";
 import { consumerKey, tell, type Telling } from "../wake.ts";
 import { makeUpkeep } from "../upkeep.ts";
 import { startConsumers, type Consumers } from "../worker/index.ts";
+import { makeIsolation } from "../worker/isolation.ts";
 import { makeAppender, type Appender } from "./append.ts";
 import { readReports } from "./reports.ts";
 import { placesOf } from "./rewind.ts";
@@ -63,12 +66,16 @@ export interface Streams {
   replay(of: ParkedChoice, act: Act): Promise<string[]>;
   /** Removes parked records for good; answers the ids. Errors: TUNTAS_STREAM_MISSING. */
   discard(of: ParkedChoice, act: Act): Promise<string[]>;
-  /** Forgets a consumer that no code declares any more, with its checkpoints and what it has parked. Errors: TUNTAS_STREAM_MISSING. */
+  /**
+   * Forgets a consumer that no code declares any more, with its checkpoints and what it has parked; of one whose place another has
+   * taken, its name, which may be declared again. Errors: TUNTAS_STREAM_MISSING.
+   */
   forget(of: ConsumerName, act: Act): Promise<void>;
   /**
    * Puts a consumer in the place of another that it has caught up with: what the work writes, and the end of the other, are
    * one commit, in which neither moves. One that began later takes its place once the other has read up to there, with what that
-   * one has parked before. Where the database ends it for another's sake, the work is done again. Errors: TUNTAS_STREAM_MISSING, TUNTAS_STREAM_BEHIND.
+   * one has parked before. The other's name is not declared again until it is forgotten: a deployment from before may begin again.
+   * Where the database ends it for another's sake, the work is done again. Errors: TUNTAS_STREAM_MISSING, TUNTAS_STREAM_BEHIND.
    */
   swap(
     of: { readonly stream: string; readonly from: string; readonly to: string },
@@ -126,6 +133,8 @@ function apart(of: { readonly stream: string; readonly from: string; readonly to
 
 export function openStreams({ database, processId, log, ...telling }: StreamRoomOptions): StreamRoom {
   const serving = new Set<Consumers>();
+  // Of the process, which may serve several applications: what one of them is killed by must not be another's.
+  const isolation = makeIsolation();
   const known = new Map<string, Promise<store.StreamRow>>();
 
   async function look(name: string): Promise<store.StreamRow> {
@@ -184,6 +193,8 @@ export function openStreams({ database, processId, log, ...telling }: StreamRoom
       const [found] = await store.findStreams(tx, stream.name);
       if (!found) throw missing({ stream: stream.name });
       const id = await store.declareConsumer(tx, found.id, consumerSettingsOf(definition));
+      // Another has taken its place: who serves it says so.
+      if (id === undefined || (await undeclareReplaced(tx, id))) return;
       await store.sequence(tx, found.id);
       await store.beginCheckpoints(tx, id, { streamId: found.id, fromStart: options.from === "start" });
     });
@@ -205,6 +216,14 @@ export function openStreams({ database, processId, log, ...telling }: StreamRoom
     return answer;
   }
 
+  /** Frees a name that is nobody's since another has taken its place; answers whether it was. */
+  const freeName = (of: ConsumerName, act: Act): Promise<boolean> =>
+    database.transaction(async (tx) => {
+      const isFreed = await forgetSuccession(tx, of.stream, of.consumer);
+      if (isFreed) await audit(tx, "forget", of, act);
+      return isFreed;
+    });
+
   async function find(name: string): Promise<StreamReport> {
     const [report] = await readReports(database, name);
     if (!report) throw missing({ stream: name });
@@ -224,11 +243,13 @@ export function openStreams({ database, processId, log, ...telling }: StreamRoom
         await store.sequence(tx, streamId);
         const [standing] = await readStreams(tx, of.stream);
         const places = await placesOf(tx, streamId, standing!, to);
+        await takeCheckpoints(tx, id);
         for (const place of places) await moveCheckpoint(tx, id, place);
         await audit(tx, "rewind", of, act, { to: places });
       }),
     resume: (of, act) =>
       acting(of, async (tx, { id }) => {
+        await takeCheckpoints(tx, id);
         const partitions = await resumePartitions(tx, id);
         if (partitions.length > 0) await audit(tx, "resume", of, act, { partitions });
         return partitions;
@@ -254,25 +275,33 @@ export function openStreams({ database, processId, log, ...telling }: StreamRoom
         if (gone.length > 0) await audit(tx, "discard", of, act, { ids: gone });
         return gone;
       }),
-    forget: (of, act) =>
-      acting(of, async (tx, { id }) => {
+    async forget(of, act) {
+      if (await freeName(of, act)) return;
+      await acting(of, async (tx, { id }) => {
+        await takeCheckpoints(tx, id);
         await store.removeConsumer(tx, id);
         await audit(tx, "forget", of, act);
-      }),
+      });
+    },
     swap: (of, act, work) =>
       acting({ stream: of.stream, consumer: of.from }, async (tx, old) => {
         const { stream, from, to } = of;
         if (from === to) throw missing({ stream, consumer: `other than ${to}` });
         const successor = await store.lockConsumer(tx, stream, to);
         if (!successor) throw missing({ stream, consumer: to });
-        const [first] = await holdAbreast(tx, old.id, successor.id);
+        await takeCheckpoints(tx, old.id, successor.id);
+        const [first] = await findApart(tx, old.id, successor.id);
         if (first) throw apart(of, first);
         await work(tx);
         const parked = await endOld(tx, old.id, successor.id);
+        await noteSuccession(tx, old.streamId, of);
         await audit(tx, "swap", { stream, consumer: from }, act, { to, parked });
       }),
     async serve(definitions) {
-      const consumers = await startConsumers({ database, processId, log, ...telling }, definitions);
+      const consumers = await startConsumers(
+        { database, processId, log, isolation, ...telling },
+        definitions,
+      );
       serving.add(consumers);
       return {
         ...consumers,

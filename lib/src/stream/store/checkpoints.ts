@@ -32,11 +32,11 @@ const columns = `c.consumer_id as "consumerId", c.partition, c.fence::text, c.ne
   c.attempts, c.code, c.reason, ${ms("c.retry_at - tuntas.now()")} as "retryInMs", c.stopped_at is not null as stopped, c.suspect, c.contested`;
 
 // Of two who look at once the second passes over what the first is taking. Nothing is taken for a process that has no row
-// any more: nobody would notice its death.
+// any more: nobody would notice its death; and nobody is a member of a consumer that is gone.
 const claim = statement(
   `with me as (
      insert into tuntas.stream_member (consumer_id, process_id)
-     select $1, p.id from tuntas.process p where p.id = $2 on conflict do nothing
+     select k.id, p.id from tuntas.stream_consumer k, tuntas.process p where k.id = $1 and p.id = $2 on conflict do nothing
    ), free as materialized (
      select c.partition from tuntas.stream_checkpoint c
      where c.consumer_id = $1 and c.owner_id is null and exists (select from tuntas.process p where p.id = $2)
@@ -60,7 +60,7 @@ const standing = statement(
    from tuntas.stream_checkpoint a where a.consumer_id = $1`,
 );
 
-/** How many share the partitions, and what of them, by `partition:fence`, this process holds. */
+/** How many share the partitions, and what of them, by `partition:fence`, this process holds. A consumer that is gone has none. */
 export const readStanding = async (sql: Runner, consumerId: number, processId: string) =>
   (
     await sql.run<{ members: number; partitions: number; held: string[] }>(standing, [consumerId, processId])

@@ -1,7 +1,7 @@
 // Whoever holds partitions and dies, or stands still, loses them here. A death proves nothing against a record: what was there
 // to read is suspect, and tried one by one. One that is tried by itself, or handled again, has failed if nothing else
 // of the process's can have been it; else it is contested, and is tried with nothing beside it.
-import type { Sql } from "../../pg/contract.ts";
+import type { Sql, Statement } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import { isCollision } from "../../pg/faults.ts";
 import type { Runner } from "../../pg/join.ts";
@@ -32,8 +32,7 @@ const beside = `exists (select from tuntas.stream_checkpoint o where o.owner_id 
 const wasReplayed = `exists (select from tuntas.stream_parked k where k.consumer_id = c.consumer_id and k.partition = c.partition
   and k."offset" = c.trying and k.replay_at is not null)`;
 
-// In one order, as whoever rewinds takes them. One that is frozen in the middle of its commit may keep a row locked for as long as a
-// session may rest in a transaction: what else is held is freed without it, and that one by a later sweep.
+// In one order, as whoever rewinds takes them.
 const freeText = (where: string, locked: "" | "skip locked") =>
   statement(`with held as materialized (
      select c.*, ${unread("c")} as unread, coalesce(c.trying = c.next_offset, false) as alone,
@@ -67,32 +66,69 @@ const freeText = (where: string, locked: "" | "skip locked") =>
      from fatal f join tuntas.stream_consumer k on k.id = f.consumer_id join tuntas.stream s on s.id = k.stream_id) as fatal`);
 
 const why = ["TUNTAS_RECORD_FATAL", "the process that handled it died or stood still"];
-const ofProcesses = "c.owner_id = any($3::bigint[])";
+const ofProcesses = (at: number) => `c.owner_id = any($${at}::bigint[])`;
 const ofStrays =
   "c.owner_id is not null and not exists (select from tuntas.process p where p.id = c.owner_id)";
-const freeing = (where: string) => ({ all: freeText(where, ""), free: freeText(where, "skip locked") });
-const [freeOf, freeStray] = [freeing(ofProcesses), freeing(ofStrays)];
-const removeMembers = statement(`delete from tuntas.stream_member where process_id = any($1::bigint[])`);
 
-/** Waits for rows that are locked, and does without them where that takes too long. */
-const patiently = (work: (which: "all" | "free") => Promise<Freed>): Promise<Freed> =>
-  work("all").catch((cause: unknown) => {
-    if (isCollision(cause)) return work("free");
-    throw cause;
-  });
-
-/** Frees all that the processes hold; they have no share any more until they join again. */
-export const freePartitions = (sql: Sql, processIds: readonly string[]): Promise<Freed> =>
-  patiently((which) =>
-    sql.transaction(async (tx) => {
-      await tx.run(removeMembers, [processIds]);
-      return (await tx.run<Freed & {}>(freeOf[which], [...why, processIds]))[0]!;
-    }),
+// Who is frozen in the middle of its commit keeps a row locked for as long as a session may rest in a transaction, or has sent a part
+// of what it sends: its session waits for its client, and is ended. Not a person's, who holds the consumer as well: it may take its
+// time. What is undone with it was a dead one's, and is handled by the next; who comes back finds its fence gone.
+const endText = (where: string) =>
+  statement(
+    `select pg_terminate_backend(a.pid) from tuntas.stream_checkpoint c join tuntas.stream_consumer k on k.id = c.consumer_id
+       join pg_stat_activity a on a.backend_xid = c.xmax
+     where ${where} and k.xmax <> c.xmax and a.usename = current_user and a.wait_event = 'ClientRead'
+       and a.state_change < clock_timestamp() - interval '2 s'`,
   );
 
+interface Freeing {
+  readonly all: Statement;
+  readonly free: Statement;
+  readonly endHolders: Statement;
+}
+
+/** The parameters of the first are those of `why`, and what is behind them. */
+const freeing = (where: string, whereAlone = where): Freeing => ({
+  all: freeText(where, ""),
+  free: freeText(where, "skip locked"),
+  endHolders: endText(whereAlone),
+});
+const [freeOf, freeStray] = [freeing(ofProcesses(3), ofProcesses(1)), freeing(ofStrays)];
+const removeMembers = statement(`delete from tuntas.stream_member where process_id = any($1::bigint[])`);
+
+type Work = (text: Statement) => Promise<Freed>;
+type End = (text: Statement) => Promise<readonly unknown[]>;
+
+/** Undefined where it collided with others. */
+const unlessHeld = (freed: Promise<Freed>): Promise<Freed | undefined> =>
+  freed.catch((cause: unknown) => {
+    if (!isCollision(cause)) throw cause;
+    return undefined;
+  });
+
+/** Waits for rows that are locked, ends who holds them and waits himself, and does without those that are locked still: a later sweep frees them. */
+async function patiently({ all, free, endHolders }: Freeing, work: Work, end: End): Promise<Freed> {
+  const first = await unlessHeld(work(all));
+  if (first) return first;
+  const ended = await end(endHolders);
+  return (ended.length > 0 && (await unlessHeld(work(all)))) || work(free);
+}
+
+/** Frees all that the processes hold; they have no share any more until they join again. */
+export const freePartitions = (sql: Sql, processIds: readonly string[]): Promise<Freed> => {
+  const work: Work = (text) =>
+    sql.transaction(async (tx) => {
+      await tx.run(removeMembers, [processIds]);
+      return (await tx.run<Freed & {}>(text, [...why, processIds]))[0]!;
+    });
+  return patiently(freeOf, work, (text) => sql.run(text, [processIds]));
+};
+
 /** Frees what processes hold that have no row any more: claims whose commit came after their end. */
-export const freeStrays = (sql: Runner): Promise<Freed> =>
-  patiently(async (which) => (await sql.run<Freed & {}>(freeStray[which], why))[0]!);
+export const freeStrays = (sql: Runner): Promise<Freed> => {
+  const work: Work = async (text) => (await sql.run<Freed & {}>(text, why))[0]!;
+  return patiently(freeStray, work, (text) => sql.run(text));
+};
 
 // Whoever works moves its checkpoint, notes a failure, or says that it waits, within its timeout of the moment from which there
 // was something to do, and a server. Who has not for twice as long and a lease more has an event loop that is blocked: all that it holds.

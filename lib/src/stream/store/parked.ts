@@ -5,7 +5,7 @@ import { ms } from "../../pg/instant.ts";
 import type { Runner } from "../../pg/join.ts";
 import type { Parked, StoredRecord } from "../contract.ts";
 import {
-  advanceOrRaise,
+  advance,
   advanceValues,
   endAlone,
   endAloneValues,
@@ -14,28 +14,26 @@ import {
   type Held,
 } from "./checkpoints.ts";
 
-const insert = statement(
-  `insert into tuntas.stream_parked as k (consumer_id, partition, "offset", key, body, attempts, code, reason, parked_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, tuntas.now())
+// One statement: a process that is frozen between two would keep the partition locked, from whoever takes it over too.
+const park = statement(
+  `with moved as (${advance.text})
+   insert into tuntas.stream_parked as k (consumer_id, partition, "offset", key, body, attempts, code, reason, parked_at)
+   select $1, $2, $4::bigint - 1, $5, $6, $7, $8, $9, tuntas.now() from moved
    on conflict (consumer_id, partition, "offset") do update
      set attempts = excluded.attempts, code = excluded.code, reason = excluded.reason, parked_at = excluded.parked_at, replay_at = null,
-       contested = false`,
+       contested = false
+   returning k.id`,
 );
 
-/** Parks the record and goes past it, in one commit; raises where the partition is another's. */
-export async function parkRecord(tx: Tx, held: Held, record: StoredRecord, why: Failure): Promise<void> {
-  const { offset, key, body } = record;
-  await tx.run(advanceOrRaise, advanceValues(held, offset + 1));
-  await tx.run(insert, [
-    held.consumerId,
-    held.partition,
-    offset,
-    key,
-    body,
-    why.attempts,
-    why.code,
-    why.reason,
-  ]);
+/** Parks the record and goes past it, in one commit. False where the fence is lost. */
+export async function parkRecord(
+  sql: Runner,
+  held: Held,
+  { offset, key, body }: StoredRecord,
+  { attempts, code, reason }: Failure,
+): Promise<boolean> {
+  const values = [...advanceValues(held, offset + 1), key, body, attempts, code, reason];
+  return (await sql.run(park, values)).length > 0;
 }
 
 /** A parked record that is to be handled again. */

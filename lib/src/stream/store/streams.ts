@@ -84,6 +84,7 @@ const declareOne = statement(
    ), made as (
      insert into tuntas.stream_consumer (stream_id, name, on_bad_record, timeout, lag_within)
      select $1, $2, $3, ${interval("$4")}, ${interval("$5")} where not exists (select from known)
+       and not exists (select from tuntas.stream_succession n where n.stream_id = $1 and n.name = $2)
      on conflict (stream_id, name) do update
        set on_bad_record = excluded.on_bad_record, timeout = excluded.timeout, lag_within = excluded.lag_within
      returning id
@@ -91,12 +92,13 @@ const declareOne = statement(
    select id from known union all select id from made`,
 );
 
+/** Undefined where another has taken its place. */
 export const declareConsumer = async (
   tx: Tx,
   streamId: number,
   { name, onBadRecord, timeoutMs, lagWithinMs }: ConsumerRowSettings,
-): Promise<number> =>
-  (await tx.run<{ id: number }>(declareOne, [streamId, name, onBadRecord, timeoutMs, lagWithinMs]))[0]!.id;
+): Promise<number | undefined> =>
+  (await tx.run<{ id: number }>(declareOne, [streamId, name, onBadRecord, timeoutMs, lagWithinMs]))[0]?.id;
 
 const sequenceAll = statement(
   `select tuntas.stream_sequence(p.stream_id, p.partition) from tuntas.stream_partition p where p.stream_id = $1 order by p.partition`,

@@ -3,9 +3,6 @@ import type { Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import { removeConsumer } from "./streams.ts";
 
-const holdBoth = statement(
-  `select from tuntas.stream_checkpoint where consumer_id = any($1::int[]) order by consumer_id, partition for update`,
-);
 const compare = statement(
   `select f.partition, f.next_offset::float8 as "oldAt", t.next_offset::float8 as "newAt", t.began::float8 as began
    from tuntas.stream_checkpoint t join tuntas.stream_checkpoint f on f.partition = t.partition
@@ -22,11 +19,9 @@ export interface Apart {
   readonly began: number;
 }
 
-/** Holds both until the end of the transaction; answers where the new one is behind, or has begun beyond what the old one has read. */
-export async function holdAbreast(tx: Tx, oldId: number, newId: number): Promise<Apart[]> {
-  await tx.run(holdBoth, [[oldId, newId]]);
-  return tx.run<Apart & {}>(compare, [newId, oldId]);
-}
+/** Of two that are held: where the new one is behind, or has begun beyond what the old one has read. */
+export const findApart = (tx: Tx, oldId: number, newId: number): Promise<Apart[]> =>
+  tx.run<Apart & {}>(compare, [newId, oldId]);
 
 // What the new one has read itself it has handled, or parked itself.
 const handOver = statement(

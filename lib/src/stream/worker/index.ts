@@ -1,8 +1,7 @@
 // All consumers of one process, as one thing that starts and ends.
-import { streamErrors, type ConsumerDefinition } from "../contract.ts";
+import type { ConsumerDefinition } from "../contract.ts";
 import { lockConsumer } from "../store/streams.ts";
-import { makeIsolation } from "./isolation.ts";
-import { makeRunner, type Runner, type RunnerDeps } from "./runner.ts";
+import { makeRunner, refusalOf, type Runner, type RunnerDeps } from "./runner.ts";
 
 export interface Consumers {
   /** For metrics: what each consumer holds in this process. */
@@ -19,11 +18,16 @@ export interface Consumers {
   stop(end: AbortSignal): Promise<void>;
 }
 
-async function openRunner(deps: RunnerDeps, definition: ConsumerDefinition): Promise<Runner> {
+/** Nobody where another has taken its place: a deployment from before has other work, which goes on. */
+async function openRunners(deps: RunnerDeps, definition: ConsumerDefinition): Promise<Runner[]> {
+  const { database, log } = deps;
   const { stream, name } = definition;
-  const found = await deps.database.transaction((tx) => lockConsumer(tx, stream.name, name));
-  if (found) return makeRunner(deps, definition, found);
-  throw streamErrors.error("TUNTAS_STREAM_MISSING", `stream ${stream.name} has no consumer ${name}`);
+  const found = await database.transaction((tx) => lockConsumer(tx, stream.name, name));
+  if (found) return [makeRunner(deps, definition, found)];
+  const refusal = await refusalOf(database, definition);
+  if (refusal.code !== "TUNTAS_CONSUMER_REPLACED") throw refusal;
+  log.warn({ code: refusal.code, stream: stream.name, consumer: name }, refusal.message);
+  return [];
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>
@@ -33,11 +37,10 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   });
 
 export async function startConsumers(
-  given: Omit<RunnerDeps, "isolation">,
+  deps: RunnerDeps,
   definitions: readonly ConsumerDefinition[],
 ): Promise<Consumers> {
-  const deps = { ...given, isolation: makeIsolation() };
-  const runners = await Promise.all(definitions.map((each) => openRunner(deps, each)));
+  const runners = (await Promise.all(definitions.map((each) => openRunners(deps, each)))).flat();
   return {
     active: () =>
       runners.map(({ definition, active }) => ({

@@ -5,7 +5,6 @@ import { retry, type Outcome } from "../../core/outcome.ts";
 import { storable } from "../../core/text.ts";
 import { fenced, type Prepared } from "../../engine/handler/transaction.ts";
 import { makeBell, type Bell, type Waker } from "../../engine/wake.ts";
-import { isTransient } from "../../pg/faults.ts";
 import { streamErrors, type StoredRecord } from "../contract.ts";
 import { streamSignals, type StreamSignal } from "../signals.ts";
 import { decideFailure, fewer, type FailurePolicy } from "../state.ts";
@@ -263,16 +262,7 @@ export class HeldPartition {
   }
 
   async #park(record: StoredRecord, why: Failure): Promise<void> {
-    const { database } = this.#deps;
-    try {
-      await database.transaction((tx) => parkRecord(tx, this.held, record, why));
-    } catch (cause) {
-      if (isTransient(cause)) throw cause;
-      // It raises where the fence is lost; then the partition is not there as it was held.
-      await this.#resync();
-      if (!this.lost) throw cause;
-      return;
-    }
+    if (!(await parkRecord(this.#deps.database, this.held, record, why))) return this.#lost();
     const nextOffset = record.offset + 1;
     this.#at = {
       ...this.#at,

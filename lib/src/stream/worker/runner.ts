@@ -2,11 +2,13 @@
 // become another's. It looks when somebody comes, goes or dies, and when the heartbeat finds that something is not as it
 // should be.
 import { toMs } from "../../core/duration.ts";
-import type { ConsumerDefinition } from "../contract.ts";
+import type { TuntasError } from "../../core/error.ts";
+import { streamErrors, type ConsumerDefinition } from "../contract.ts";
 import { failurePolicyOf } from "../declaration.ts";
 import { shareOf } from "../state.ts";
 import * as store from "../store/checkpoints.ts";
 import type { ConsumerRow } from "../store/streams.ts";
+import { findSuccessor } from "../store/succession.ts";
 import { consumerKey, streamKey, tell, type Telling } from "../wake.ts";
 import { HeldPartition, type PartitionDeps } from "./partition.ts";
 
@@ -26,6 +28,20 @@ export interface Runner {
   drain(): Promise<void>;
   /** Ends at once, gives everything back, and leaves. */
   leave(): Promise<void>;
+}
+
+/** Why a consumer that there is no more is not served. */
+export async function refusalOf(
+  sql: Pick<RunnerDeps["database"], "run">,
+  { name, stream }: ConsumerDefinition,
+): Promise<TuntasError> {
+  const successor = await findSuccessor(sql, stream.name, name);
+  return successor === undefined
+    ? streamErrors.error("TUNTAS_STREAM_MISSING", `stream ${stream.name} has no consumer ${name}`)
+    : streamErrors.error(
+        "TUNTAS_CONSUMER_REPLACED",
+        `stream ${stream.name}: ${successor} has taken the place of consumer ${name}, which this process declares and does not serve`,
+      );
 }
 
 export function makeRunner(deps: RunnerDeps, definition: ConsumerDefinition, of: ConsumerRow): Runner {
@@ -71,9 +87,18 @@ export function makeRunner(deps: RunnerDeps, definition: ConsumerDefinition, of:
     });
   }
 
+  /** Somebody has ended the consumer, for good: there is nothing more to look for, nor to say. */
+  async function gone(): Promise<void> {
+    const cause = await refusalOf(database, definition);
+    close();
+    const { code, message } = cause;
+    log.warn({ code, stream: definition.stream.name, consumer: definition.name }, message);
+  }
+
   /** Lets go of what is held no more; answers the share. */
   async function compare(id: string): Promise<number> {
     const { members, partitions: all, held } = await store.readStanding(database, of.id, id);
+    if (all === 0) await gone();
     const known = new Set(held);
     for (const partition of partitions.values())
       if (!known.has(`${partition.held.partition}:${partition.held.fence}`)) partition.lose();
@@ -111,9 +136,13 @@ export function makeRunner(deps: RunnerDeps, definition: ConsumerDefinition, of:
   const unsubscribe = waker.subscribe(streamKey(consumerKey(of.id)), look);
   look();
 
-  async function drain(): Promise<void> {
+  function close(): void {
     closed = true;
     unsubscribe();
+  }
+
+  async function drain(): Promise<void> {
+    close();
     await looking;
     for (const partition of partitions.values()) partition.end();
     await Promise.all([...partitions.values()].map(({ ended }) => ended));

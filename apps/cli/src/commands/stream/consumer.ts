@@ -88,7 +88,8 @@ export const streamResume: Command = {
 
 export const streamForget: Command = {
   name: "stream forget",
-  summary: "Forgets a consumer that no code declares any more, with its checkpoints and what it has parked.",
+  summary:
+    "Forgets a consumer that no code declares any more, with its checkpoints and what it has parked; frees the name of one that was replaced.",
   arguments: names,
   options: actOptions,
   destructive: true,

@@ -156,17 +156,30 @@ async function limitsPage() {
 async function shapesPage() {
   const { shapeNames, shapes } = await built("apps/cli/scaffold/shapes.js");
   const { answersOf, readNext } = await built("apps/cli/scaffold/answers.js");
+  const { failuresOf } = await built("apps/cli/scaffold/failures.js");
+  const { planOf } = await built("apps/cli/scaffold/tests.js");
+  const table = (pairs) =>
+    ["| | |", "| --- | --- |", ...Object.entries(pairs).map((pair) => `| ${pair.join(" | ")} |`)].join("\n");
   const part = (shape) => {
-    const { when, waits, takes, state, aws } = shapes[shape];
+    const { when, waits, takes, state, keptBy, aws } = shapes[shape];
     const answers = {
       ...answersOf(shape),
       takes,
       "somebody waits?": waits,
       "its state lives in": state,
+      "is kept running by": keptBy,
       "usually, on AWS": aws,
     };
-    const rows = Object.entries(answers).map(([name, answer]) => `| ${name} | ${answer} |`);
-    return `## ${shape}\n\n${when}\n\n${["| | |", "| --- | --- |", ...rows].join("\n")}\n\nRead on: [${readNext(shape)}](../../${readNext(shape)}).`;
+    return [
+      `## ${shape}`,
+      when,
+      table(answers),
+      "When it goes wrong:",
+      table(failuresOf(shape)),
+      "To be tested:",
+      table(planOf(shape)),
+      `Read on: [${readNext(shape)}](../../${readNext(shape)}).`,
+    ].join("\n\n");
   };
   return [
     "# The shapes of work",

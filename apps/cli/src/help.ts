@@ -66,11 +66,8 @@ export function helpOfGroup(group: string, commands: readonly Command[]): string
 export function overview(groups: readonly NounGroup[]): string {
   const width = Math.max(...groups.flatMap(([, nouns]) => Object.keys(nouns)).map((noun) => noun.length));
   return [
-    "Tuntas: backend work that ends, once, and on the record.\nUsage: tuntas NOUN COMMAND …",
+    "Tuntas: backend work that ends, once, and on the record.\nUsage: tuntas NOUN COMMAND …, with --help: examples, with --json: a document.",
     ...groups.map(([heading, nouns]) => `${heading}:\n${pairs(Object.entries(nouns), width)}`),
-    [
-      "A noun's commands: tuntas help NOUN. With --help: examples; --json: a document.",
-      "Its database: DATABASE_URL, else its own in TUNTAS_DATA_DIR (.tuntas).",
-    ].join("\n"),
+    "A noun's commands: tuntas help NOUN. Database: DATABASE_URL, else in .tuntas.",
   ].join("\n\n");
 }

@@ -11,6 +11,7 @@ export const nounGroups: readonly NounGroup[] = [
       new: "new work of each shape: code, test and runbook",
       choose: "which shape a piece of work has, question by question",
       explain: "what each shape answers for",
+      review: "a design before it is code: what is open, what will hurt",
       serve: "engine, gateway and console without an application",
       dev: "an application, restarted when its code changes",
       doctor: "what is wrong here, and what to do",

@@ -419,6 +419,44 @@ test("P-29 a loop that polls so often that it cannot last is found, a slow one a
   ).toEqual([]);
 });
 
+test("T-16 T-17 thirty states that only compute are found and named, row by row; ten, and those with a retry, are not", () => {
+  const row = (prefix: string, count: number, more: object, end: object) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [
+        `${prefix}${at}`,
+        { ...more, ...(at === count - 1 ? end : { Next: `${prefix}${at + 1}` }) },
+      ]),
+    );
+  const call = { Type: "Task", Resource: "arn:aws:lambda:eu-central-1:123456789012:function:f" };
+  const chain = (of: object, count = 30) =>
+    findIn(machine({ First: { ...of, Next: "S0" }, ...row("S", count, of, { End: true }) }));
+  expect(chain(call)).toMatchObject([
+    {
+      rule: "states-that-compute",
+      severity: "advice",
+      place: "activation.asl.json:4",
+      message: expect.stringMatching(/31 states only compute; .*: First → S0 → S1 → .* → S29$/),
+    },
+  ]);
+  expect(chain(call, 10)).toEqual([]);
+  expect(chain({ ...call, Retry: [{ ErrorEquals: ["States.ALL"], MaxAttempts: 2 }] })).toEqual([]);
+  expect(chain({ Type: "Wait", Seconds: 60 })).toEqual([]);
+  const choice = {
+    Type: "Choice",
+    Choices: [{ Variable: "$.n", NumericEquals: 1, Next: "B0" }],
+    Default: "B1",
+  };
+  const parted = {
+    First: { Type: "Pass", Next: "A0" },
+    ...row("A", 14, call, { Next: "Choose" }),
+    Choose: choice,
+    ...row("B", 14, call, { End: true }),
+  };
+  expect(findIn(machine(parted))).toMatchObject([
+    { message: expect.stringMatching(/28 states .*: First → A0 → .* → A13; B1 → B2 → .* → B13$/) },
+  ]);
+});
+
 test("P-13 a workflow's own task is held to it too, and what waits after the commit is not", () => {
   const definition = {
     StartAt: "A",
@@ -681,6 +719,7 @@ test("every rule has a smell here, or a test of its own", () => {
     "task-without-timeout",
     "tight-poll",
     "sync-or-token",
+    "states-that-compute",
     "choice-without-default",
     "workflow-unreconciled",
     "task-near-timeout",

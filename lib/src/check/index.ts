@@ -21,7 +21,7 @@ import { checkCapacity, checkOwners } from "./capacity.ts";
 import type { Declared, Finding, JsonDocument, Severity, Sighting, SourceFile } from "./contract.ts";
 import { checkConsumers } from "./shapes/consumers.ts";
 import { checkEffects } from "./effects.ts";
-import { checkMachine } from "./machines.ts";
+import { checkMachine } from "./machines/index.ts";
 import { rules } from "./rules.ts";
 import { checkReconciled } from "./reconciled.ts";
 import { checkServices, isOfEcs } from "./services.ts";

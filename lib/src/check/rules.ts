@@ -292,6 +292,13 @@ export const rules = {
     why: "What follows begins while the job runs, or the state waits for an answer that nobody can send.",
     fix: "`.sync` for a job that ends by itself and whose exit code or result says how; `.waitForTaskToken` for what somebody else decides, or answers with a result of the domain: hand $$.Task.Token on.",
   },
+  "states-that-compute": {
+    severity: "advice",
+    smell:
+      "A state machine has two dozen states or more that only compute, in rows: functions and Pass states without a retry, a catch or a time of their own.",
+    why: "Each costs a transition and a commit, and shows nothing that anybody of the business would look at; as code in one place it would be read at once.",
+    fix: "Fold each row that is named into one function, and keep states where the business has one: a wait, a decision, something to undo.",
+  },
   "choice-without-default": {
     severity: "warning",
     smell: "A choice without Default.",

@@ -1,6 +1,6 @@
 // What is looked at besides the declarations: services and what an instance answers now, alarms, commands, the doctor's findings.
 import { check, type Declared } from "../check/index.ts";
-import { checkStates } from "../check/machines.ts";
+import { checkStates } from "../check/machines/index.ts";
 import type { Finding as Examined } from "../doctor/index.ts";
 import { readDurations } from "../measure/durations/index.ts";
 import type { Platform } from "../platform.ts";

@@ -4,7 +4,9 @@ import { meantHint } from "../errors.ts";
 import { bold, fitting, pairs, paragraph } from "../render.ts";
 import { answersOf, readNext } from "../scaffold/answers.ts";
 import { reasonFor, templateOf } from "../scaffold/choice.ts";
+import { failuresOf } from "../scaffold/failures.ts";
 import { isShapeName, shapeNames, shapeOfKind, shapes, type ShapeName } from "../scaffold/shapes.ts";
+import { planOf } from "../scaffold/tests.ts";
 
 /** All shapes, with as many columns as the terminal has room for. */
 export const overview = (): string =>
@@ -21,8 +23,17 @@ export const overview = (): string =>
     },
   );
 
+const documentOf = (shape: ShapeName) => ({
+  shape,
+  ...shapes[shape],
+  answers: answersOf(shape),
+  failures: failuresOf(shape),
+  tests: planOf(shape),
+  read: readNext(shape),
+});
+
 function explainAll(): Answer {
-  const document = shapeNames.map((shape) => ({ shape, ...shapes[shape], answers: answersOf(shape) }));
+  const document = shapeNames.map(documentOf);
   const text = [overview(), "One of them whole: tuntas explain worker\nWhich one?        tuntas choose"].join(
     "\n\n",
   );
@@ -30,7 +41,7 @@ function explainAll(): Answer {
 }
 
 function explainOne(shape: ShapeName, word: string): Answer {
-  const { when, waits, takes, state, aws, kinds } = shapes[shape];
+  const { when, waits, takes, state, keptBy, aws, kinds } = shapes[shape];
   const called = word === shape ? [] : [`A ${word} has the shape ${shape}.`];
   const text = [
     ...called,
@@ -41,22 +52,25 @@ function explainOne(shape: ShapeName, word: string): Answer {
       ["takes", takes],
       ["somebody waits?", waits],
       ["its state lives in", state],
+      ["is kept running by", keptBy],
       ["usually, on AWS", aws],
       ["also called", kinds.join(", ")],
     ]),
+    `When it goes wrong:\n${pairs(Object.entries(failuresOf(shape)))}`,
+    `To be tested:\n${pairs(Object.entries(planOf(shape, { daemon: word === "daemon" })))}`,
     pairs([
       ["begin", templateOf(shape)],
       ["read", readNext(shape)],
     ]),
   ].join("\n\n");
   return {
-    document: { shape, ...shapes[shape], answers: answersOf(shape), read: readNext(shape) },
+    document: documentOf(shape),
     text,
   };
 }
 
 /** The shape of that name, or of what people call so. Errors: TUNTAS_CLI_USAGE, with what was probably meant. */
-function shapeOf(call: Call, word: string): ShapeName {
+export function shapeOf(call: Call, word: string): ShapeName {
   const shape = isShapeName(word) ? word : shapeOfKind(word);
   if (shape !== undefined) return shape;
   const hint = meantHint(word, [...shapeNames, ...shapeNames.flatMap((name) => shapes[name].kinds)]);
@@ -68,11 +82,11 @@ function shapeOf(call: Call, word: string): ShapeName {
 export const explain: Command = {
   name: "explain",
   summary:
-    "How work of a shape starts, finishes, fails, is repeated, scales, is observed, deployed and isolated, and what it costs; alone it lists the shapes.",
+    "How work of a shape starts, finishes, fails, is repeated, scales, is observed, deployed and isolated, and what it costs; what becomes of it when something goes wrong, and what is to be tested; alone it lists the shapes.",
   arguments: [{ name: "SHAPE", required: false }],
   examples: [
     ["tuntas explain", "the shapes of work"],
-    ["tuntas explain worker", "the nine answers of one, and how to begin"],
+    ["tuntas explain worker", "the nine answers of one, its failures and tests, and how to begin"],
     ["tuntas explain saga", "what people call work leads to its shape, too"],
   ],
   async run(call) {

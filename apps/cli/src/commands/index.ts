@@ -82,6 +82,7 @@ import { schedulePause, scheduleRemove, scheduleResume, scheduleRun } from "./sc
 import { scheduleList } from "./schedule/list.ts";
 import { scheduleNext } from "./schedule/next.ts";
 import { scheduleShow } from "./schedule/show.ts";
+import { review } from "./review.ts";
 import { serve } from "./serve.ts";
 import { serviceScale, serviceStop } from "./service/count.ts";
 import { serviceDeploy, serviceRollback } from "./service/deploy.ts";
@@ -115,6 +116,7 @@ export const commands: readonly Command[] = [
   newWork,
   chooseShape,
   explain,
+  review,
   serve,
   dev,
   doctor,

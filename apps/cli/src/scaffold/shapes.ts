@@ -8,6 +8,8 @@ export interface Shape {
   readonly waits: string;
   readonly takes: string;
   readonly state: string;
+  /** Who sees to it that as many run as should. */
+  readonly keptBy: string;
   /** What says that there is too little of it. */
   readonly scalesBy: string;
   /** Where it is usually at home on AWS. */
@@ -30,8 +32,9 @@ export const shapes = {
     waits: "no",
     takes: "seconds to hours",
     state: "a row an occurrence, with its window",
+    keptBy: "nobody: any process that lives starts an occurrence, once",
     scalesBy: "occurrences that wait",
-    aws: "EventBridge Scheduler → SQS, Lambda or RunTask",
+    aws: "EventBridge Scheduler → SQS or Lambda; RunTask for a container, Step Functions for several steps, Batch for heavy computing",
     when: "It is due by the clock.",
     kinds: ["report", "report-generation", "reconciliation", "cron", "scheduled", "clock", "drift"],
     tries: [dev, ['npx tuntas schedule run NAME --reason "to try it"', "as if it were due"]],
@@ -42,6 +45,7 @@ export const shapes = {
     waits: "no",
     takes: "milliseconds to seconds a batch",
     state: "a checkpoint a consumer and partition",
+    keptBy: "its service or process; partitions are shared out among those that live",
     scalesBy: "lag, partitions",
     aws: "Kinesis, with Lambda or KCL",
     when: "It is a log, in order, which several read, and read again.",
@@ -54,6 +58,7 @@ export const shapes = {
     waits: "no",
     takes: "minutes to days",
     state: "a checkpoint a partition of the scope",
+    keptBy: "nobody: whoever lives takes the next slice, until it ends",
     scalesBy: "its rate, which gives way to others",
     aws: "an ECS task, or a Distributed Map",
     when: "Old records are to be put right while everything runs.",
@@ -69,6 +74,7 @@ export const shapes = {
     waits: "no",
     takes: "minutes to hours",
     state: "a row a partition, and the job's manifest",
+    keptBy: "nobody: whoever lives takes the next partition, until it ends",
     scalesBy: "partitions that wait",
     aws: "AWS Batch, an ECS task or a Distributed Map",
     when: "It is a large set with an end, whose result is seen whole or not at all.",
@@ -81,6 +87,7 @@ export const shapes = {
     waits: "for its status only",
     takes: "hours to days",
     state: "the execution and its approval",
+    keptBy: "nobody: it is a row",
     scalesBy: "questions that are overdue",
     aws: "Step Functions with a task token",
     when: "People decide in the middle of it.",
@@ -99,6 +106,7 @@ export const shapes = {
     waits: "for its status only",
     takes: "minutes to months",
     state: "the execution's",
+    keptBy: "nobody: it is rows, and whoever lives does the next task",
     scalesBy: "executions that are under way",
     aws: "Step Functions",
     when: "It has several steps, with waits, or with something to undo.",
@@ -114,6 +122,7 @@ export const shapes = {
     waits: "the person",
     takes: "seconds to minutes",
     state: "its run, with result and evidence",
+    keptBy: "nobody: it runs once, in any process of the application",
     scalesBy: "nothing: it runs once",
     aws: "an ECS task that is run by hand",
     when: "A person runs it now and then: a migration, a repair, a diagnosis.",
@@ -129,6 +138,7 @@ export const shapes = {
     waits: "yes",
     takes: "milliseconds to seconds",
     state: "your tables",
+    keptBy: "its service: an instance that is lost is replaced",
     scalesBy: "requests a second, latency",
     aws: "an ECS service, Lambda behind API Gateway",
     when: "A caller waits for the answer, and what is long is only accepted.",
@@ -147,6 +157,7 @@ export const shapes = {
     waits: "no",
     takes: "seconds to minutes",
     state: "your tables, and keys of what is done",
+    keptBy: "its service or process: an instance that is lost is replaced",
     scalesBy: "backlog, age of the oldest",
     aws: "Lambda or an ECS service on SQS",
     when: "It is items that have nothing to do with each other.",
@@ -162,6 +173,7 @@ export const shapes = {
     waits: "it depends",
     takes: "no end",
     state: "none that must last",
+    keptBy: "its desired count: an instance that is lost is replaced",
     scalesBy: "processor, memory, connections",
     aws: "an ECS service",
     when: "It must stay alive: connections, a feed, what supports the machine.",

@@ -1,26 +1,14 @@
 // State machines as files: what CreateStateMachine refuses, and what it takes and one regrets.
-import { limits, validateDefinition } from "../asl/index.ts";
-import type { Definition, JsonDocument, Sighting } from "./contract.ts";
-import type { RuleId } from "./rules.ts";
+import { limits, validateDefinition } from "../../asl/index.ts";
+import type { Definition, JsonDocument, Sighting } from "../contract.ts";
+import { checkFolding, type Whose } from "./folding.ts";
+import type { RuleId } from "../rules.ts";
+import { levelsOf, nextOf } from "./states.ts";
 
 const attemptsMax = 20;
 const pollHoursMin = 12;
 const waitsForOthers = /\.waitForTaskToken$|:activity:/;
 const bounds = ["TimeoutSeconds", "TimeoutSecondsPath", "HeartbeatSeconds", "HeartbeatSecondsPath"];
-
-interface NamedState {
-  readonly name: string;
-  readonly state: Definition;
-}
-
-/** All states, those of branches and maps too. */
-function* statesOf(machine: Definition): Generator<NamedState> {
-  for (const [name, state] of Object.entries((machine.States ?? {}) as Record<string, Definition>)) {
-    yield { name, state };
-    const inner = [state.Iterator, state.ItemProcessor, ...((state.Branches as Definition[]) ?? [])];
-    for (const each of inner) if (each) yield* statesOf(each as Definition);
-  }
-}
 
 type Detector = (state: Definition, machine: Definition) => string | undefined;
 
@@ -42,13 +30,6 @@ const endless: Detector = (state) => {
   );
   const most = Math.max(0, ...attempts);
   return most > attemptsMax ? `is tried up to ${most} times again` : undefined;
-};
-
-const nextOf = (state: Definition): string[] => {
-  const choices = ((state.Choices ?? []) as { Next?: string }[]).concat((state.Catch ?? []) as []);
-  return [state.Next, state.Default, ...choices.map(({ Next }) => Next)].filter(
-    (next) => typeof next === "string",
-  );
 };
 
 /** How many states lie on the shortest way from the state back to itself; undefined where there is none. */
@@ -107,21 +88,25 @@ const lineOf = (text: string, name: string): number => {
   return at < 0 ? 1 : text.slice(0, at).split("\n").length;
 };
 
-interface Whose {
-  readonly name: string;
-  readonly placeOf: (state: string) => string | undefined;
-}
+const checkState = (
+  [stateName, state]: readonly [string, Definition],
+  machine: Definition,
+  { name, placeOf }: Whose,
+): Sighting[] =>
+  Object.entries(detectors).flatMap(([rule, detect]) => {
+    const what = detect(state, machine);
+    if (what === undefined) return [];
+    const message = `${name}: the state ${JSON.stringify(stateName)} ${what}`;
+    return [{ rule: rule as RuleId, name, place: placeOf(stateName), message }];
+  });
 
 /** What a machine's states do that is taken, and regretted. */
-export const checkStates = (machine: Definition, { name, placeOf }: Whose): Sighting[] =>
-  [...statesOf(machine)].flatMap(({ name: stateName, state }) =>
-    Object.entries(detectors).flatMap(([rule, detect]) => {
-      const what = detect(state, machine);
-      if (what === undefined) return [];
-      const message = `${name}: the state ${JSON.stringify(stateName)} ${what}`;
-      return [{ rule: rule as RuleId, name, place: placeOf(stateName), message }];
-    }),
-  );
+export const checkStates = (machine: Definition, whose: Whose): Sighting[] => [
+  ...[...levelsOf(machine)]
+    .flatMap(Object.entries<Definition>)
+    .flatMap((each) => checkState(each, machine, whose)),
+  ...checkFolding(machine, whose),
+];
 
 export function checkMachine({ name, place, text }: JsonDocument): Sighting[] {
   const errors = validateDefinition(text).filter(({ severity }) => severity === "ERROR");

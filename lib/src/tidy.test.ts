@@ -27,6 +27,7 @@ const floors: Record<string, number> = {
   operation: 6,
   alarm: 6,
   check: 7,
+  cost: 7,
   doctor: 7,
   measure: 7,
   readiness: 7,

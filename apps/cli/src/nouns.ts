@@ -18,6 +18,7 @@ export const nounGroups: readonly NounGroup[] = [
       check: "what of an application will hurt later",
       drill: "trouble on purpose: expected beside seen",
       readiness: "checklists before production, with evidence",
+      cost: "what the work costs a month on AWS, by driver",
       budget: "connections that services may open, against the server's",
       migration: "an application's own tables, as a step of a deployment",
       help: "a noun's commands, or one command whole",

@@ -1,37 +1,14 @@
-// What Fargate takes: sizes, and health checks of a container and of a load balancer's targets; pure.
+// What Fargate takes: a size, and health checks of a container and of a load balancer's targets; pure.
 import { toMs } from "tuntas";
-import type { ServiceDefinition } from "tuntas/service";
+import { taskSize, type ServiceDefinition, type TaskSize } from "tuntas/service";
 import { checkWithin, unsupported } from "./errors.ts";
 
 type HealthCheck = ServiceDefinition["options"]["healthCheck"];
 
-/** From so much memory on, to so much, in steps of MiB, for these CPU units. Source: "Task CPU and memory" (Amazon ECS). */
-const sizes: readonly (readonly [cpu: number, from: number, to: number, step: number])[] = [
-  [256, 512, 2048, 512],
-  [512, 1024, 4096, 1024],
-  [1024, 2048, 8192, 1024],
-  [2048, 4096, 16_384, 1024],
-  [4096, 8192, 30_720, 1024],
-  [8192, 16_384, 61_440, 4096],
-  [16_384, 32_768, 122_880, 8192],
-];
-
-export interface Size {
-  readonly cpu: number;
-  readonly memoryMiB: number;
-}
-
-const isAllowed = (cpu: number, memory: number): boolean =>
-  // 256 units have 512, 1024 and 2048 MiB.
-  cpu !== 256 || memory !== 1536;
-
 /** The smallest size of a task that holds these limits. Errors: TUNTAS_DEPLOY_UNSUPPORTED. */
-export function sizeFor({ name, options: { cpu, memory } }: ServiceDefinition): Size {
-  for (const [units, from, to, step] of sizes) {
-    if (units < cpu.limit || to < memory.limit) continue;
-    const rounded = from + Math.max(0, Math.ceil((memory.limit - from) / step)) * step;
-    return { cpu: units, memoryMiB: isAllowed(units, rounded) ? rounded : rounded + step };
-  }
+export function sizeFor({ name, options: { cpu, memory } }: ServiceDefinition): TaskSize {
+  const size = taskSize({ cpu, memory });
+  if (size) return size;
   throw unsupported(
     `service ${name}`,
     `Fargate has at most 16384 CPU units and 122880 MiB, got limits of ${cpu.limit} and ${memory.limit}`,

@@ -41,15 +41,31 @@ const destinations: Partial<Record<LogPlace, pino.DestinationStream>> = {};
 const destinationOf = (place: LogPlace): pino.DestinationStream =>
   (destinations[place] ??= openDestination(place === "stdout" ? 1 : 2));
 
+const written: Record<string, number> = {};
+
+/** What this process has logged, in characters by level: all that a log's place of keeping is paid for. */
+export const loggedByLevel = (): Readonly<Record<string, number>> => written;
+
+const levelNames = pino.levels.labels;
+
+/** pino begins each line with the number of its level: `{"level":30,`. */
+function countLine(line: string): void {
+  const level = levelNames[Number(line.slice(9, 11))] ?? "other";
+  written[level] = (written[level] ?? 0) + line.length;
+}
+
 function openDestination(dest: 1 | 2): pino.DestinationStream {
   const inner = pino.destination({ dest, sync: false, minLength: 1 });
-  if (!isatty(dest)) return inner;
+  const isTerminal = isatty(dest);
   const coloured = process.env.NO_COLOR === undefined;
-  const readable = {
-    write: (line: string) => inner.write(readableLine(line, coloured)),
+  const counted = {
+    write(line: string) {
+      countLine(line);
+      return inner.write(isTerminal ? readableLine(line, coloured) : line);
+    },
     flush: (done: (cause?: Error) => void) => inner.flush(done),
   };
-  return readable;
+  return counted;
 }
 
 export const logErrors = catalogue({

@@ -45,8 +45,7 @@ function makeCounters(registry: Registry, tally: Tally): (queueLabels: Snapshot[
     for (const counter of counters.values()) counter.reset();
     for (const { name, values, total } of tally.counts())
       counters.get(name)!.inc(labelsOf(name, values, queueLabels), total);
-    const { name, labels, value } = ownReadings().counter;
-    counters.get(name)!.inc(labels, value);
+    for (const { name, labels, value } of ownReadings().counters) counters.get(name)!.inc(labels, value);
   };
 }
 

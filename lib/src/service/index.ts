@@ -21,6 +21,7 @@ export { serviceSignals } from "./signals.ts";
 export { capOf } from "./scaling/state.ts";
 export { ruleOf } from "./scaling/declaration.ts";
 export { decisionText, figureTexts, reasonText, ruleText } from "./scaling/words.ts";
+export { taskSize, type TaskSize } from "./size.ts";
 export { stopText } from "./words.ts";
 export type { LogFilter } from "./store/events.ts";
 export type { Controller } from "./worker/index.ts";

@@ -17,6 +17,9 @@ import { commandRun } from "./command/run.ts";
 import { commandCheck, commandOutput, commandShow } from "./command/show.ts";
 import { compensationRetry, compensationSettle } from "./compensation/decide.ts";
 import { compensationList } from "./compensation/list.ts";
+import { costEstimate } from "./cost/estimate.ts";
+import { costPolling } from "./cost/polling.ts";
+import { costPrices } from "./cost/prices.ts";
 import { dev } from "./dev.ts";
 import { discrepancyApprove, discrepancyDismiss } from "./discrepancy/decide.ts";
 import { discrepancyList } from "./discrepancy/list.ts";
@@ -121,6 +124,9 @@ export const commands: readonly Command[] = [
   dev,
   doctor,
   check,
+  costEstimate,
+  costPolling,
+  costPrices,
   budgetCheck,
   drill,
   readiness,

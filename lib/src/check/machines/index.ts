@@ -46,13 +46,27 @@ function roundOf(states: Readonly<Record<string, Definition>>, from: Definition)
   return undefined;
 }
 
-/** Two events for each state on the way, and three more where a task is called. */
-const eventsOf = (states: number): number => 2 * states + 3;
+/** What a history has of a round through so many states: two events for each, and three more where a task is called. */
+export const eventsOf = (states: number): number => 2 * states + 3;
 
-const tightPoll: Detector = (state, { States }) => {
-  if (state.Type !== "Wait" || typeof state.Seconds !== "number") return undefined;
-  const round = roundOf(States as Readonly<Record<string, Definition>>, state);
-  if (round === undefined) return undefined;
+/** How many states a wait for so many seconds comes round by; undefined where it is in no loop. */
+const pollRound = (state: Definition, { States }: Definition): number | undefined =>
+  state.Type === "Wait" && typeof state.Seconds === "number"
+    ? roundOf(States as Readonly<Record<string, Definition>>, state)
+    : undefined;
+
+/** The waits of a machine that come round again, each with how many states a round has. */
+export const pollsOf = (machine: Definition): readonly { readonly name: string; readonly round: number }[] =>
+  [...levelsOf(machine)].flatMap((states) =>
+    Object.entries(states).flatMap(([name, state]) => {
+      const round = pollRound(state, machine);
+      return round === undefined ? [] : [{ name, round }];
+    }),
+  );
+
+const tightPoll: Detector = (state, machine) => {
+  const round = pollRound(state, machine);
+  if (round === undefined || typeof state.Seconds !== "number") return undefined;
   const hours = ((limits.historyEvents / eventsOf(round)) * state.Seconds) / 3600;
   if (hours >= pollHoursMin) return undefined;
   return `waits ${state.Seconds} s in a loop, which fills the history of an execution in ${Math.round(hours * 10) / 10} hours`;

@@ -1,0 +1,10 @@
+import { examplePrices } from "tuntas/cost";
+import type { Command } from "../../command.ts";
+
+export const costPrices: Command = {
+  name: "cost prices",
+  summary:
+    "Prints the example table of prices as JSON, with its region and day: a file to put your own numbers in.",
+  examples: [["tuntas cost prices > prices.json", "then replace its numbers, and give it by --prices"]],
+  run: () => Promise.resolve({ document: examplePrices, text: JSON.stringify(examplePrices, undefined, 2) }),
+};

@@ -56,7 +56,20 @@ test("P-32 tuntas check names each contradiction with both numbers, the place an
   rmSync(folder, { recursive: true });
 });
 
-test("W-21 tuntas check --measured shows what handlers took beside what is declared, and checks with it", async () => {
+const nightly = `
+import { batch } from "tuntas";
+const each = { input: z.object({}), partitions: () => [{ key: "all" }], handle: async (_, { tx }) => tx.query("insert into staged select 1"),
+  validate: async ({ tx }) => (await tx.query("select from staged")).rows.map(String), promote: () => undefined, staging: { table: "staged", kept: "0s" },
+  retry: { attempts: 3, base: "1s", max: "1m" }, timeout: "20s", concurrency: 4, priority: 0, runsOn: "anywhere" };
+export const nightly = batch("nightly", { ...each, owner: "data-team", runbook: "https://runbooks.example/nightly" });
+`;
+/** Nine jobs, each five minutes longer than the one before. */
+const growingJobs = `
+insert into tuntas.batch (name, staging, attempts, concurrency, priority, retention, owner, runbook) values ('nightly', 'staged', 3, 4, 0, '90 days', 'data-team', 'r');
+insert into tuntas.batch_job (batch, key, input, input_hash, priority, actor, reason, state, asked_at, begun_at, ended_at)
+select 'nightly', n, '{}', '', 0, 'test', 'test', 'completed', now(), now(), now() + n * interval '5 minutes' from generate_series(1, 9) as n`;
+
+test("W-21 T-18 tuntas check --measured shows what handlers took beside what is declared, and checks with it", async () => {
   await using home = await household();
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, "check-"));
@@ -64,7 +77,7 @@ test("W-21 tuntas check --measured shows what handlers took beside what is decla
   const times = `export const times = timing({ name: "order-work", p99: "10s" });`;
   writeFileSync(
     file,
-    `${application.replaceAll("60s", "20s").replace('lease: "2m"', 'lease: "30s"')}\n${times}`,
+    `${application.replaceAll("60s", "20s").replace('lease: "2m"', 'lease: "30s"')}\n${times}${nightly}`,
   );
   await home.run(["queue", "list"]);
   const client = new pg.Client({ connectionString: home.url });
@@ -72,6 +85,7 @@ test("W-21 tuntas check --measured shows what handlers took beside what is decla
   await client.query(
     "insert into tuntas.handler_duration values ('order-work', date_trunc('hour', now()), 60, 500)",
   );
+  await client.query(growingJobs);
   await client.end();
   expect((await home.json(["check", file])).status).toBe(0);
   const { status, document } = await home.json(["check", file, "--measured"]);
@@ -84,6 +98,11 @@ test("W-21 tuntas check --measured shows what handlers took beside what is decla
         message: expect.stringContaining("over 500 attempts, declared 10 s"),
       },
       { rule: "p99-exceeded", name: "order-work" },
+      {
+        rule: "batch-grows",
+        name: "nightly",
+        message: expect.stringContaining("10 min, then 25 min, then 40 min"),
+      },
     ],
     measured: [{ handler: "order-work", attempts: 500, p99Ms: 2 ** 15 }],
   });

@@ -524,6 +524,40 @@ test("S-11 scheduled work that measures back from now is warned of, and what wor
   ).toEqual([]);
 });
 
+test("T-18 T-19 a batch whose jobs take longer and longer is found, one bad night and short ones are not", () => {
+  const nightly = batch("nightly", {
+    input: message,
+    partitions: () => [{ key: "all" }],
+    handle: async (_, { tx }) => tx.query("insert into staged select 1"),
+    validate: async ({ tx }) => (await tx.query("select from staged")).rows.map(() => "left over"),
+    promote: () => undefined,
+    staging: { table: "staged", kept: "0s" },
+    retry: { attempts: 3, base: "1s", max: "1m" },
+    timeout: "20s",
+    concurrency: 4,
+    priority: 0,
+    runsOn: "anywhere",
+    owner: "data-team",
+    runbook: "https://runbooks.example/nightly",
+  });
+  const after = (...minutes: number[]) =>
+    check({
+      ...gather([{ file: "/nowhere.mjs", exports: { nightly } }]),
+      runsMs: new Map([["nightly", minutes.map((each) => each * 60_000)]]),
+    });
+  expect(after(20, 21, 22, 26, 27, 29, 35, 38, 41)).toMatchObject([
+    {
+      rule: "batch-grows",
+      severity: "advice",
+      message: expect.stringContaining("21 min, then 27 min, then 38 min"),
+      fix: expect.stringMatching(/from a stream, and keep the batch for reconciliation and backfills/),
+    },
+  ]);
+  expect(after(20, 21, 22, 20, 21, 90, 21, 22, 95)).toEqual([]);
+  expect(after(20, 22, 24, 26, 28, 30, 32, 34)).toEqual([]);
+  expect(after(...[20, 21, 22, 26, 27, 29, 35, 38, 41].map((each) => each / 60))).toEqual([]);
+});
+
 test("B-06 a batch's handler that writes to the final place is an error, and is held to the rules of workers", () => {
   const rulesOf = (handle: (partition: any, context: any) => unknown) => {
     const statements = batch("statements", {
@@ -720,6 +754,7 @@ test("every rule has a smell here, or a test of its own", () => {
     "tight-poll",
     "sync-or-token",
     "states-that-compute",
+    "batch-grows",
     "choice-without-default",
     "workflow-unreconciled",
     "task-near-timeout",

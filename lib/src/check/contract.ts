@@ -74,6 +74,8 @@ export interface Declared {
   readonly sources: readonly SourceFile[];
   /** What handlers were seen to take, by queue or "workflow/task", where somebody has looked. */
   readonly measured?: ReadonlyMap<string, MeasuredP99>;
+  /** How long the last jobs of batches took, by batch, the oldest first, where somebody has looked. */
+  readonly runsMs?: ReadonlyMap<string, readonly number[]>;
 }
 
 /** What a detector saw. The rule says the rest. */

@@ -146,6 +146,13 @@ export const rules = {
     why: "What is wrong with the output is promoted, or counted as completed, and found by a customer.",
     fix: "Compare counts and sums with where the data came from, and answer what differs.",
   },
+  "batch-grows": {
+    severity: "advice",
+    smell:
+      "The jobs of a batch take longer and longer: half as long again as they did (`tuntas check --measured`).",
+    why: "It works through everything to find what has changed; one night it does not end before the day.",
+    fix: "Work on each change as it comes, from a stream, and keep the batch for reconciliation and backfills.",
+  },
   "backfill-without-undo": {
     severity: "advice",
     smell: "A backfill has a plan to undo it, and no `undo`.",

@@ -5,6 +5,7 @@ export { readSnapshot, type Snapshot } from "./gauges.ts";
 export { requestSignals } from "./requests.ts";
 export { serviceName } from "./own.ts";
 export { readDurations, type MeasuredHandler } from "./durations/index.ts";
+export { readRuns } from "./runs.ts";
 export { readUsage, type Usage, type UsageQuery } from "./usage/index.ts";
 export { makePrometheus, secondsBuckets, type Prometheus } from "./prometheus.ts";
 export type { Tally } from "./tally.ts";

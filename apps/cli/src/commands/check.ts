@@ -1,6 +1,6 @@
 // What will hurt later, found in what is declared now: reads what files export, and state machines as JSON.
 import type { Declared, Finding } from "tuntas/check";
-import { readDurations, type MeasuredHandler } from "tuntas/measure";
+import { readDurations, readRuns, type MeasuredHandler } from "tuntas/measure";
 import type { Command } from "../command.ts";
 import { gatherFiles } from "../declared.ts";
 import { elapsed, plural, table } from "../render.ts";
@@ -24,12 +24,19 @@ const describeMeasured = (handlers: readonly MeasuredHandler[]): string =>
     longest: ({ maxMs }) => elapsed(maxMs),
   });
 
-/** What the handlers of these queues and workflows took in the last week. */
-async function measure({ queues, workflows }: Declared): Promise<MeasuredHandler[]> {
+interface Seen {
+  readonly handlers: readonly MeasuredHandler[];
+  readonly runs: Awaited<ReturnType<typeof readRuns>>;
+}
+
+/** What the handlers of these queues and workflows took in the last week, and the last jobs of batches. */
+async function measure({ queues, workflows }: Declared): Promise<Seen> {
   const tasks = workflows.flatMap(({ name, tasks: own }) => [...own.keys()].map((task) => `${name}/${task}`));
   const named = new Set([...queues.map(({ name }) => name), ...tasks]);
-  const all = await withPlatform(({ database }) => readDurations(database));
-  return all.filter(({ handler }) => named.has(handler));
+  return withPlatform(async ({ database }) => ({
+    handlers: (await readDurations(database)).filter(({ handler }) => named.has(handler)),
+    runs: await readRuns(database),
+  }));
 }
 
 function summaryOf(declarations: number, standing: readonly Finding[]): string {
@@ -51,7 +58,7 @@ export const check: Command = {
   options: {
     measured: {
       meaning:
-        "look into the database what handlers took in the last week, and check with that beside what is declared",
+        "look into the database what handlers took in the last week, and the last jobs of batches, and check with that beside what is declared",
     },
   },
   examples: [
@@ -66,10 +73,11 @@ export const check: Command = {
   no: "there is an error or a warning that no declaration accepts (advice alone is 0)",
   async run(call) {
     const declared = await gatherFiles(call.positionals);
-    const handlers = call.flag("measured") ? await measure(declared) : [];
+    const { handlers, runs } = call.flag("measured") ? await measure(declared) : { handlers: [], runs: [] };
     const measured = new Map(handlers.map(({ handler, ...rest }) => [handler, rest]));
     const { check: findIn } = await import("tuntas/check");
-    const findings = findIn({ ...declared, measured });
+    const runsMs = new Map(runs.map(({ batch, runsMs: each }) => [batch, each]));
+    const findings = findIn({ ...declared, measured, runsMs });
     const standing = findings.filter(({ accepted }) => accepted === null);
     const accepted = findings.filter((finding) => finding.accepted !== null);
     const { sources: _, ...looked } = declared;

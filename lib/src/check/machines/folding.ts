@@ -7,7 +7,7 @@ const foldableMin = 24;
 
 /** A function's call that gives its result at once; a plain name is a task of one's own. */
 const givesAtOnce = /^[\w-]+$|^arn:[\w-]+:lambda:|:::lambda:invoke$/;
-/** What a line of code does not have: its own retry, way out, time, or fan-out. */
+/** What a line of code does not have: its own retry, way out or time. */
 const onlyOfStates = ["Retry", "Catch", "TimeoutSeconds", "TimeoutSecondsPath"];
 
 const onlyComputes = (state: Definition | undefined): boolean =>

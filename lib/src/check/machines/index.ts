@@ -1,8 +1,8 @@
 // State machines as files: what CreateStateMachine refuses, and what it takes and one regrets.
 import { limits, validateDefinition } from "../../asl/index.ts";
 import type { Definition, JsonDocument, Sighting } from "../contract.ts";
-import { checkFolding, type Whose } from "./folding.ts";
 import type { RuleId } from "../rules.ts";
+import { checkFolding, type Whose } from "./folding.ts";
 import { levelsOf, nextOf } from "./states.ts";
 
 const attemptsMax = 20;

@@ -4,6 +4,7 @@ import { worker, type WorkerDefinition } from "../../queue/declaration.ts";
 import { isQuery, isWrite, readHandler } from "../calls.ts";
 import type { Declared, Sighting } from "../contract.ts";
 import { textOf } from "../syntax.ts";
+import { inWords } from "../words.ts";
 import { looksAtNothing } from "./backfills.ts";
 
 /** What works on the partitions, as a worker: with the batch's own attempts, and the partition's key. */
@@ -39,5 +40,35 @@ function unvalidated({ name, options, place }: BatchDefinition): Sighting[] {
   return [{ rule: "unverified-output", name, place, message: `${name}: \`validate\` looks at nothing` }];
 }
 
-export const checkBatches = ({ batches }: Declared): Sighting[] =>
-  batches.flatMap((batch) => [...unstaged(batch), ...unvalidated(batch)]);
+/** Three of each third, so that one bad night is no trend. */
+const runsMin = 9;
+const growthMin = 1.5;
+/** What is shorter than that hurts nobody, however it grows. */
+const feltMs = 60_000;
+
+const medianOf = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
+/** The medians of the three thirds, where each is longer than the one before and they have grown by half. */
+function trendOf(runsMs: readonly number[]): readonly number[] | undefined {
+  if (runsMs.length < runsMin) return undefined;
+  const third = Math.floor(runsMs.length / 3);
+  const thirds = [runsMs.slice(0, third), runsMs.slice(third, -third), runsMs.slice(-third)];
+  const [first, middle, last] = thirds.map(medianOf) as [number, number, number];
+  const grows = first < middle && middle < last && last >= growthMin * first && last >= feltMs;
+  return grows ? [first, middle, last] : undefined;
+}
+
+function growing({ name, place }: BatchDefinition, runsMs: readonly number[] = []): Sighting[] {
+  const trend = trendOf(runsMs);
+  if (!trend) return [];
+  const message = `${name}: its last ${runsMs.length} jobs took longer and longer: ${trend.map(inWords).join(", then ")} (the median of each third)`;
+  return [{ rule: "batch-grows", name, place, message }];
+}
+
+export const checkBatches = ({ batches, runsMs }: Declared): Sighting[] =>
+  batches.flatMap((batch) => [
+    ...unstaged(batch),
+    ...unvalidated(batch),
+    ...growing(batch, runsMs?.get(batch.name)),
+  ]);

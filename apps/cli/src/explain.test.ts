@@ -5,7 +5,9 @@ import { run } from "./run.ts";
 import { answersOf, readNext } from "./scaffold/answers.ts";
 import { choose, questions, traits } from "./scaffold/choice.ts";
 import { corpus } from "./scaffold/corpus.fixture.ts";
+import { failuresOf } from "./scaffold/failures.ts";
 import { shapeNames } from "./scaffold/shapes.ts";
+import { planOf } from "./scaffold/tests.ts";
 
 const root = new URL("../../../", import.meta.url);
 
@@ -23,7 +25,7 @@ const asked = async (...words: string[]) => {
   return { status, document: JSON.parse(text) };
 };
 
-test("T-02 T-10: each shape has nine answers, what to read next, and a name of people leads to it", async () => {
+test("T-02 T-10 T-38 T-39: each shape has nine answers, failures and tests, what to read next, and a name of people leads to it", async () => {
   const { document } = await asked("explain");
   expect(document.map(({ shape }: { shape: string }) => shape)).toEqual(shapeNames);
   for (const shape of shapeNames) {
@@ -36,6 +38,10 @@ test("T-02 T-10: each shape has nine answers, what to read next, and a name of p
   const saga = await type("explain", "saga");
   expect(saga.text).toContain("A saga has the shape workflow.");
   for (const answer of Object.values(answersOf("workflow"))) expect(saga.text).toContain(answer);
+  for (const failure of Object.values(failuresOf("workflow"))) expect(saga.text).toContain(failure);
+  const daemon = await type("explain", "daemon");
+  for (const tested of Object.keys(planOf("service", { daemon: true })))
+    expect(daemon.text).toContain(tested);
   expect(await asked("explain", "wroker")).toMatchObject({
     status: 2,
     document: { error: { message: expect.stringContaining("did you mean worker?") } },
@@ -43,7 +49,11 @@ test("T-02 T-10: each shape has nine answers, what to read next, and a name of p
 });
 
 test("the commands and alarms that answers name are there", () => {
-  const said = shapeNames.flatMap((shape) => Object.values(answersOf(shape))).join("\n");
+  const said = shapeNames
+    .flatMap((shape) =>
+      [answersOf(shape), failuresOf(shape), planOf(shape)].flatMap((each) => Object.values(each)),
+    )
+    .join("\n");
   const reference = readFileSync(new URL("docs/reference/cli.md", root), "utf8");
   const named = [...said.matchAll(/tuntas [a-z]+ [a-z]+/g)].map(([name]) => name);
   expect(named.length).toBeGreaterThan(5);

@@ -463,6 +463,14 @@ create table tuntas.duty (
   constraint duty_pkey PRIMARY KEY (name)
 );
 
+-- control: Declared endpoints of the outbox, and who answers for what they refuse.
+create table tuntas.endpoint (
+  name text not null,
+  owner text not null,
+  runbook text not null,
+  constraint endpoint_pkey PRIMARY KEY (name)
+);
+
 -- control: Entities that one handler works on at a time.
 create table tuntas.entity_lock (
   queue_id integer not null,
@@ -1493,6 +1501,13 @@ create table tuntas.usage (
   constraint usage_pkey PRIMARY KEY (day, work, tenant)
 );
 
+-- observability: Counts of usage that were written in the last day, so that none is added twice.
+create table tuntas.usage_write (
+  id uuid not null,
+  written_at timestamp with time zone not null,
+  constraint usage_write_pkey PRIMARY KEY (id)
+);
+
 -- control: What executions wait for outside: calls, workers, answers to tokens, which are kept hashed.
 create table tuntas.workflow_call (
   execution_id bigint not null,
@@ -1715,6 +1730,8 @@ CREATE INDEX stream_checkpoint_owner ON tuntas.stream_checkpoint USING btree (ow
 CREATE INDEX stream_member_process ON tuntas.stream_member USING btree (process_id);
 
 CREATE INDEX stream_parked_replay ON tuntas.stream_parked USING btree (consumer_id, partition) WHERE (replay_at IS NOT NULL);
+
+CREATE INDEX usage_tenant ON tuntas.usage USING btree (tenant, day);
 
 CREATE INDEX workflow_call_activity ON tuntas.workflow_call USING btree (activity_arn, execution_id) WHERE (activity_arn IS NOT NULL);
 

@@ -24,6 +24,7 @@ import { findTracing } from "./measure/trace.ts";
 import { beginMigrated, type Migrations, type Ran } from "./pg/migrate/application/index.ts";
 import { openPlatform, platformOptionNames, type Platform, type PlatformOptions } from "./platform.ts";
 import { endpointTarget } from "./outbox/declaration.ts";
+import { declareEndpoints } from "./outbox/endpoints.ts";
 import { bindQueue } from "./queue/declaration.ts";
 import type { Remotes } from "./queue/remote/serve.ts";
 import type { QueueService } from "./queue/remote/contract.ts";
@@ -143,7 +144,9 @@ async function enter({ parts, migrations }: AppDefinition, { database, targets, 
   const tell = ({ name, ms }: Ran) =>
     log.info({ event: "migration.ran", file: name, durationMs: Math.round(ms) }, "a migration has run");
   const leaveTables = migrations && (await beginMigrated(database, migrations, tell));
-  const ends = partsOf(parts, "http").map((each) => targets.bind(each, endpointTarget(each)));
+  const endpoints = partsOf(parts, "http");
+  await declareEndpoints(database, endpoints);
+  const ends = endpoints.map((each) => targets.bind(each, endpointTarget(each)));
   return async (): Promise<void> => {
     for (const end of ends) end();
     await leaveTables?.();

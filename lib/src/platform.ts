@@ -30,6 +30,7 @@ import { readCommands } from "./operation/command/store.ts";
 import { operationAgenda, startOperations, type OperationService } from "./operation/service.ts";
 import { freeOperations } from "./operation/store.ts";
 import { addAll, forgetPublished } from "./outbox/client.ts";
+import { listEndpoints } from "./outbox/endpoints.ts";
 import { workflowTarget } from "./outbox/start/index.ts";
 import { outboxAgenda, startRelay } from "./outbox/relay/index.ts";
 import { makeOwnerOf } from "./measure/owner.ts";
@@ -289,7 +290,11 @@ function startServants({ targets, processId: owner, notifier, ...parts }: Servan
   return { acts, close: () => Promise.all([relay.close(), acts.close()]) };
 }
 
-const commandsOf = (database: Database) => ({ list: () => readCommands(database) });
+/** What only the database knows to be declared. */
+const declaredIn = (database: Database) => ({
+  commands: { list: () => readCommands(database) },
+  endpoints: { list: () => listEndpoints(database) },
+});
 
 const servicesOf = (
   { database, waker, notifier }: Pick<Parts, "database" | "waker" | "notifier">,
@@ -347,7 +352,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     watches: options.watches ?? true,
     stillness,
     onLeft: () => notifier.notify("duty", ""),
-    ownerOf: makeOwnerOf({ queues, ...jobs, streams: streamRoom.streams, commands: commandsOf(database) }),
+    ownerOf: makeOwnerOf({ queues, ...jobs, streams: streamRoom.streams, ...declaredIn(database) }),
   });
   const hearing = hear(database, { waker, notifier, company, queues, watch, mailbox: context.mailbox });
   const services = servicesOf({ database, waker, notifier }, watch.alarms);

@@ -26,6 +26,7 @@ export const requesters = endpoint("requesters", {
   timeout: "5s",
   retry: { refusals: 10, base: "1s", max: "5m" },
   permanentStatus: [410, 422],
+  ...team,
 });
 
 const event = z.enum(["requested", "committed", "delivered", "failed"]);

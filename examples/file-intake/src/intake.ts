@@ -47,6 +47,8 @@ export const listeners = endpoint("file-listeners", {
   timeout: "5s",
   retry: { refusals: 10, base: "1s", max: "5m" },
   permanentStatus: [410, 422],
+  owner: deadLetter.owner,
+  runbook: deadLetter.runbook,
 });
 
 /** A second or two of work; what takes longer would hold up what is small. */

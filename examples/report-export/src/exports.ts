@@ -31,6 +31,8 @@ export const requesters = endpoint("requesters", {
   timeout: "5s",
   retry: { refusals: 10, base: "1s", max: "5m" },
   permanentStatus: [410, 422],
+  owner: "reports-team",
+  runbook: "runbooks/report-export.md",
 });
 
 export interface Manifest {

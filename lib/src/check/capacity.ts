@@ -62,12 +62,12 @@ const nobody =
 
 /** Whose the dead letters are, and where it says what to do. */
 export function checkOwners(
-  { queues, streams, batches, backfills, commands }: Declared,
+  { queues, streams, batches, backfills, commands, endpoints }: Declared,
   exists: (runbook: string, place: string | undefined) => boolean,
 ): Sighting[] {
   const owned = [
     ...queues.map(({ name, place, options: { deadLetter } }) => ({ ...deadLetter, name, place })),
-    ...[...streams, ...batches, ...backfills, ...commands].map(
+    ...[...streams, ...batches, ...backfills, ...commands, ...endpoints].map(
       ({ name, place, options: { owner, runbook } }) => ({ owner, runbook, name, place }),
     ),
   ];

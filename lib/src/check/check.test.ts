@@ -13,6 +13,7 @@ import {
 } from "../ledger/index.ts";
 import { alarm, shippedAlarms, type AlarmDefinition, type AlarmOptions } from "../alarm/index.ts";
 import { metricEntries } from "../measure/catalogue.ts";
+import { endpoint } from "../outbox/declaration.ts";
 import { queue, worker, type QueueOptions, type WorkerOptions } from "../queue/declaration.ts";
 import type { Context } from "../queue/worker/context.ts";
 import { backfill, batch } from "../batch/index.ts";
@@ -638,6 +639,22 @@ test("B-26 a backfill that looks at nothing, never aborts, cannot be undone and 
   ]);
   const early = (_: unknown, { tx }: Given) => void tx.query("update orders set mended = true");
   expect(rulesOf({ handle: early })).toEqual(["ack-before-commit"]);
+});
+
+test("W-39 an endpoint of nobody, with no runbook, is found", () => {
+  const partner = endpoint("partner", {
+    url: "https://partner.example/",
+    timeout: "5s",
+    retry: { refusals: 10, base: "1s", max: "5m" },
+    permanentStatus: [],
+    owner: "TODO",
+    runbook: "runbooks/missing.md",
+  });
+  const found = check(gather([{ file: "/nowhere.mjs", exports: { app: app({ partner }) } }]));
+  expect(found.map(({ rule, name }) => [rule, name])).toEqual([
+    ["owner-placeholder", "partner"],
+    ["runbook-missing", "partner"],
+  ]);
 });
 
 test("M-09 a migration that changes tables and rewrites rows is found, one that does either is not", () => {

@@ -1,4 +1,5 @@
 // What `tuntas check` sees and says. Pure: declarations come in, findings come out.
+import type { EndpointDefinition } from "../outbox/contract.ts";
 import type { AlarmDefinition } from "../alarm/index.ts";
 import type { JsonObject } from "../asl/index.ts";
 import type { QueueDefinition, WorkerDefinition } from "../queue/declaration.ts";
@@ -66,6 +67,7 @@ export interface Declared {
   readonly migrations: readonly MigrationFile[];
   readonly schedules: readonly ScheduleDefinition[];
   readonly streams: readonly StreamDefinition[];
+  readonly endpoints: readonly EndpointDefinition[];
   readonly consumers: readonly ConsumerDefinition[];
   readonly workflows: readonly WorkflowDefinition[];
   readonly reconciliations: readonly Reconciliation[];

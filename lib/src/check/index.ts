@@ -1,5 +1,6 @@
 // The door of the check room, `tuntas/check`: declarations in, findings out. It reads files where a declaration names
 // one, and changes nothing.
+import type { EndpointDefinition } from "../outbox/contract.ts";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { BackfillDefinition } from "../batch/backfill/contract.ts";
@@ -47,6 +48,7 @@ type Exported =
   | BackfillDefinition
   | CommandDefinition
   | ServiceDefinition
+  | EndpointDefinition
   | Provider
   | {
       readonly kind: "app";
@@ -103,6 +105,7 @@ export function gather(
     ),
     schedules: parts.filter(isOfKind("schedule")),
     streams: parts.filter(isOfKind("stream")),
+    endpoints: parts.filter(isOfKind("http")),
     consumers: parts.filter(isOfKind("consumer")),
     workflows: parts.filter(isOfKind("workflow")),
     reconciliations: parts.filter(isOfKind("reconciliation")),

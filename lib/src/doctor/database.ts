@@ -145,21 +145,23 @@ const undeclared = statement(
   `(select 'queues' as kind, name from tuntas.queue q where owner is null
      and not exists (select from tuntas.queue s where s.account = q.account and s.region = q.region and s.dead_letter_name = q.name and s.owner is not null)
    order by name limit 20)
-   union all (select 'schedules', name from tuntas.schedule where owner is null order by name limit 20)`,
+   union all (select 'schedules', name from tuntas.schedule where owner is null order by name limit 20)
+   union all (select distinct 'endpoints', target_name from tuntas.outbox where target_kind = 'http'
+     and not exists (select from tuntas.endpoint e where e.name = target_name) order by 2 limit 20)`,
 );
 
 const owners: Check = async (database) => {
   const rows = await database.run<{ kind: string; name: string }>(undeclared);
-  const named = ["queues", "schedules"].flatMap((kind) => {
+  const named = ["queues", "schedules", "endpoints"].flatMap((kind) => {
     const names = rows.filter((row) => row.kind === kind).map(({ name }) => name);
     return names.length === 0 ? [] : `${kind} without an owner (not declared in code): ${names.join(", ")}`;
   });
   return named.length === 0
-    ? ok("owners", "every queue and every schedule has an owner")
+    ? ok("owners", "every queue, every schedule and every endpoint has an owner")
     : warning(
         "owners",
         named.join("; "),
-        "Declare them: queue(name, { deadLetter: { owner, runbook, … } }), schedule(name, { owner, runbook, … }).",
+        "Declare them: queue(name, { deadLetter: { owner, runbook, … } }), schedule(name, { owner, runbook, … }), endpoint(name, { owner, runbook, … }).",
       );
 };
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { add } from "../outbox/client.ts";
 import { openPlatform } from "../platform.ts";
 import { arranged } from "../schedule/arrangement/arranged.fixture.ts";
 import { examine } from "./index.ts";
@@ -110,10 +111,15 @@ test("names queues and dead letters that nobody answers for", async () => {
   await receive();
   const strayed = arranged("stray", { enabled: false });
   await platform.schedules.arrangements.create(strayed, { by: "aws", token: undefined });
+  await platform.database.transaction((tx) =>
+    add(tx, { target: { kind: "http", name: "partner" }, payload: "{}" }),
+  );
   await platform.close();
   expect(await find(url, "owners")).toMatchObject({
     status: "warning",
-    text: expect.stringMatching(/stray, stray-dlq; schedules without an owner \(.*\): s-[0-9a-f-]+$/),
+    text: expect.stringMatching(
+      /stray, stray-dlq; schedules without an owner \(.*\): s-[0-9a-f-]+; endpoints without an owner \(.*\): partner$/,
+    ),
   });
   expect(await find(url, "dead letters")).toMatchObject({
     status: "warning",

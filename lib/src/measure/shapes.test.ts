@@ -1,8 +1,11 @@
 // Each shape of asynchronous work fails once, and nobody has to notice by himself: a metric tells of it, and an alarm.
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { app, consumer, poison, queue, start, stream, worker } from "../index.ts";
+import { app, consumer, endpoint, poison, queue, start, stream, worker } from "../index.ts";
 import { freeByHand, underLease } from "../ledger/index.ts";
 import { add, Unavailable } from "../outbox/index.ts";
 import { testPlatform, type TestPlatform } from "../testing/index.ts";
@@ -64,6 +67,27 @@ test("V-31 V-18 a queue: a message that dies", async () => {
   const report = reports.find(({ name, subject }) => name === "dead-letters" && subject === "shape-queue");
   expect(report).toMatchObject({ state: "ALARM", owner: "orders-team", runbook: "runbooks/orders.md" });
   await running.stop();
+});
+
+test("V-31 an endpoint that refuses for good: what is parked is its owner's", async () => {
+  const server = createServer((_, response) => response.writeHead(422).end()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const shapeEndpoint = endpoint("shape-endpoint", {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    timeout: "5s",
+    retry: { refusals: 1, base: "1s", max: "1s" },
+    permanentStatus: [422],
+    owner: "partners-team",
+    runbook: "runbooks/partner.md",
+  });
+  await using running = await start(app({ shapeEndpoint }), { platform: kit.platform });
+  const { database, alarms } = kit.platform;
+  await database.transaction((tx) => add(tx, { target: shapeEndpoint, payload: "{}" }));
+  await alarmOf("outbox-parked", "kind=http, name=shape-endpoint");
+  const report = (await alarms.list()).find(({ subject }) => subject === "kind=http, name=shape-endpoint");
+  expect(report).toMatchObject({ state: "ALARM", owner: "partners-team", runbook: "runbooks/partner.md" });
+  await running.stop();
+  server.close();
 });
 
 test("V-31 a workflow: an execution that fails", async () => {

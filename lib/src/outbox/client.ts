@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { isStorable } from "../core/text.ts";
 import type { Write } from "../engine/handler/contract.ts";
+import { ownedColumns } from "./endpoints.ts";
 import { keepsBack } from "../engine/handler/replay.ts";
 import type { Announcement, TargetName } from "../engine/target.ts";
 import { statement, type Database } from "../pg/database.ts";
@@ -63,10 +64,10 @@ export async function add(tx: Transaction, given: NewAnnouncement, options?: Add
 }
 
 const status = statement(
-  `select target_kind as kind, target_name as name,
+  `select target_kind as kind, target_name as name, ${ownedColumns("o")},
      count(*) filter (where parked_at is null)::int as waiting, count(*) filter (where parked_at is not null)::int as parked,
      ${ms("tuntas.now() - min(created_at) filter (where parked_at is null)")} as "oldestAgeMs"
-   from tuntas.outbox group by 1, 2 order by 1, 2`,
+   from tuntas.outbox o group by 1, 2 order by 1, 2`,
 );
 
 const oldestRow = statement(
@@ -99,8 +100,8 @@ export async function readStatus(sql: Transaction): Promise<OutboxStatus> {
 
 const parked = statement(
   `select id::text, event_id::text as "eventId", target_kind as kind, target_name as name, key, type, payload, refusals,
-     failure_code as "failureCode", failure_message as "failureMessage", ${ms("parked_at")} as "parkedAtMs"
-   from tuntas.outbox where parked_at is not null and ($1::text is null or (target_kind = $1 and target_name = $2)) order by outbox.id limit $3`,
+     failure_code as "failureCode", failure_message as "failureMessage", ${ms("parked_at")} as "parkedAtMs", ${ownedColumns("o")}
+   from tuntas.outbox o where parked_at is not null and ($1::text is null or (target_kind = $1 and target_name = $2)) order by o.id limit $3`,
 );
 
 /** Parked rows, oldest first. */

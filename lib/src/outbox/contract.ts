@@ -32,7 +32,14 @@ export type Starter = (announcement: Announcement, signal: AbortSignal) => Promi
 
 export type { RefusalPolicy } from "../engine/target.ts";
 
-export interface TargetStatus {
+/** Who answers for what a target refuses for good: of a declared endpoint, null of any other target. */
+export interface Owned {
+  readonly owner: string | null;
+  /** What they read first: a path or an address. */
+  readonly runbook: string | null;
+}
+
+export interface TargetStatus extends Owned {
   readonly target: TargetName;
   readonly waiting: number;
   readonly parked: number;
@@ -46,7 +53,7 @@ export interface OutboxStatus {
   readonly openWriterAgeMs: number | null;
 }
 
-export interface ParkedRow extends Added {
+export interface ParkedRow extends Added, Owned {
   readonly target: TargetName;
   readonly key: string | null;
   readonly type: string | null;
@@ -58,7 +65,7 @@ export interface ParkedRow extends Added {
 }
 
 /** A row as a person looks at it. */
-export interface OutboxItem extends Added {
+export interface OutboxItem extends Added, Owned {
   readonly target: TargetName;
   readonly key: string | null;
   readonly type: string | null;
@@ -99,6 +106,10 @@ export interface EndpointOptions extends HttpEndpoint {
    */
   readonly retry: { readonly refusals: number; readonly base: Duration; readonly max: Duration };
   readonly permanentStatus: readonly number[];
+  /** Who acts when it has refused an announcement for good. */
+  readonly owner: string;
+  /** What they read first: a path or an address. */
+  readonly runbook: string;
 }
 
 /** A declared endpoint; a target of announcements by itself. */

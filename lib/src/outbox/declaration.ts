@@ -2,7 +2,8 @@
 import { toMs } from "../core/duration.ts";
 import { unknownOptions, type NamesOf } from "../core/options.ts";
 import { declaring, placeOfCaller } from "../core/place.ts";
-import { got, wrongName, wrongNumber, wrongTime, type Finding } from "../engine/findings.ts";
+import { isStorable } from "../core/text.ts";
+import { got, isText, wrongName, wrongNumber, wrongTime, type Finding } from "../engine/findings.ts";
 import type { Target } from "../engine/target.ts";
 import type { EndpointDefinition, EndpointOptions } from "./contract.ts";
 import { outboxErrors } from "./contract.ts";
@@ -17,6 +18,8 @@ const optionNames: NamesOf<EndpointOptions> = {
   retry: { refusals: true, base: true, max: true },
   permanentStatus: true,
   duplicateStatus: true,
+  owner: true,
+  runbook: true,
 };
 
 /** What a claimed row may take at most: after 60 s it is somebody else's. */
@@ -40,6 +43,14 @@ function* wrongRetry(retry: EndpointOptions["retry"] | undefined): Generator<Fin
   yield wrongTime("retry.max", retry?.max, [1, 24 * 3_600_000], "5m");
 }
 
+function* unowned(options: EndpointOptions): Generator<Finding> {
+  const meanings = { owner: "who acts when it refuses something for good", runbook: "what they read first" };
+  for (const [field, meaning] of Object.entries(meanings)) {
+    const value = options[field as keyof typeof meanings];
+    yield !(isText(value) && isStorable(value)) && `${field}: expected ${meaning}, ${got(value)}`;
+  }
+}
+
 function* findings(name: string, options: EndpointOptions): Generator<Finding> {
   yield* unknownOptions(options, optionNames);
   yield wrongName(name, nameForm, "up to 80 lower-case letters, digits and hyphens");
@@ -58,6 +69,7 @@ function* findings(name: string, options: EndpointOptions): Generator<Finding> {
   );
   yield wrongTime("timeout", options.timeout, [10, timeoutMaxMs], "5s");
   yield* wrongRetry(options.retry);
+  yield* unowned(options);
   yield (
     !areStatuses(permanentStatus, [400, 499]) &&
     `permanentStatus: expected a list of 4xx, which may be empty, ${got(permanentStatus)}`
@@ -83,7 +95,7 @@ export const endpoint = declaring(declareEndpoint);
 
 /** The target that a declared endpoint is, with its own limits. */
 export function endpointTarget({ options }: EndpointDefinition): Target {
-  const { retry, timeout, ...rest } = options;
+  const { retry, timeout, owner: _, runbook: __, ...rest } = options;
   return {
     ...httpTarget({ ...rest, timeout }),
     timeoutMs: toMs(timeout),

@@ -15,6 +15,7 @@ import { outboxItems } from "./operator.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 const script = new URL("endpoint.fixture.mjs", import.meta.url);
+const owned = { owner: "crm-team", runbook: "runbooks/crm.md" } as const;
 
 test("an endpoint that is killed in the middle gets everything, in order by key, with its secret; what is permanent is parked at once", async () => {
   await using database = await testDatabase();
@@ -27,6 +28,7 @@ test("an endpoint that is killed in the middle gets everything, in order by key,
     timeout: "2s",
     retry: { refusals: 2, base: "1ms", max: "1ms" },
     permanentStatus: [422],
+    ...owned,
   });
   const running = await start(app({ crm }), { databaseUrl: database.url });
   const { database: sql } = running.platform;
@@ -64,16 +66,18 @@ test("an endpoint that is killed in the middle gets everything, in order by key,
     ["never", 1, "TUNTAS_OUTBOX_PERMANENT"],
     ["late", 2, "TUNTAS_OUTBOX_REFUSED"],
   ]);
+  expect(parked[0]).toMatchObject(owned);
   await running.stop();
 });
 
-test("an endpoint without an address yet has its announcements wait", async () => {
+test("an endpoint without an address yet has its announcements wait, under its owner's name", async () => {
   await using database = await testDatabase();
   const crm = endpoint("crm", {
     url: () => process.env.NO_SUCH_ADDRESS,
     timeout: "2s",
     retry: { refusals: 2, base: "1ms", max: "1ms" },
     permanentStatus: [],
+    ...owned,
   });
   await using running = await start(app({ crm }), { databaseUrl: database.url });
   const { database: sql } = running.platform;
@@ -82,6 +86,17 @@ test("an endpoint without an address yet has its announcements wait", async () =
   await expect
     .poll(() => database.query(failure))
     .toEqual([{ code: "TUNTAS_OUTBOX_UNAVAILABLE", refusals: 0, parked_at: null }]);
+  // Each of the places that a person looks at says whose it is.
+  for (const row of [...(await outboxItems(sql)), ...(await readStatus(sql)).targets])
+    expect(row).toMatchObject(owned);
+  // Another deployment has another owner; what goes to no declared endpoint has none.
+  await (await start(app({ crm: valid("crm") }), { databaseUrl: database.url })).stop();
+  await sql.transaction((tx) => addAll(tx, [{ target: { kind: "http", name: "stray" }, payload: "x" }]));
+  const owners = (await readStatus(sql)).targets.map(({ target, owner }) => [target.name, owner]);
+  expect(owners).toEqual([
+    ["crm", "partners-team"],
+    ["stray", null],
+  ]);
 });
 
 test("what an endpoint does not take is told without its secret, in the row and in the error", async () => {
@@ -89,6 +104,7 @@ test("what an endpoint does not take is told without its secret, in the row and 
     timeout: "2s",
     retry: { refusals: 2, base: "1ms", max: "1ms" },
     permanentStatus: [],
+    ...owned,
   } as const;
   const announcement = { eventId: "1", key: null, type: null, payload: "{}", target: { name: "crm" } };
   const told = async (more: Pick<EndpointOptions, "url" | "headers">) => {
@@ -128,6 +144,7 @@ test("an endpoint that asks to be left alone is, by all that goes there, and the
     timeout: "2s",
     retry: { refusals: 2, base: "1ms", max: "1ms" },
     permanentStatus: [],
+    ...owned,
   });
   await using running = await start(app({ crm }), { databaseUrl: database.url });
   const { database: sql } = running.platform;
@@ -166,6 +183,8 @@ test("an endpoint says everything that is wrong with its declaration at once", (
     "timeout: expected a duration from",
     "retry.refusals: expected a whole number",
     "permanentStatus: expected a list of 4xx",
+    "owner: expected who acts when it refuses something for good, got undefined",
+    "runbook: expected what they read first, got undefined",
   ])
     expect(told).toContain(part);
   expect(() => app({ a: valid("crm"), b: valid("crm") })).toThrow("two endpoints have the name crm");
@@ -177,4 +196,6 @@ const valid = (name: string) =>
     timeout: "5s",
     retry: { refusals: 10, base: "1s", max: "5m" },
     permanentStatus: [410, 422],
+    ...owned,
+    owner: "partners-team",
   });

@@ -49,7 +49,7 @@ export const discardParked = (sql: Sql, id: string, { by, reason }: Act): Promis
   sql.transaction(async (tx) => {
     const gone = await deleteParked(tx, id);
     if (!gone) throw missing(id, "a parked one", (await findItem(tx, id))?.state ?? "none of that id");
-    const { target, payload, ...rest } = gone;
+    const { target, payload, owner: _, runbook: __, ...rest } = gone;
     const details = { ...rest, payloadBytes: Buffer.byteLength(payload) };
     const subject = `outbox ${target.kind}:${target.name}`;
     await writeAudit(tx, { actor: by, action: "outbox.discard", subject, reason, details });

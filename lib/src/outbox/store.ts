@@ -7,6 +7,7 @@ import { statement, type Database } from "../pg/database.ts";
 import { ms } from "../pg/instant.ts";
 import type { Runner } from "../pg/join.ts";
 import type { OutboxItem } from "./contract.ts";
+import { ownedColumns } from "./endpoints.ts";
 
 // A notification goes out with the commit. The channel's name is the table's, so it follows the schema.
 const notified = `case when $7::boolean then pg_notify('tuntas.outbox', '') end`;
@@ -236,7 +237,7 @@ const itemColumns = `id::text, event_id::text as "eventId", target_kind as kind,
     else 'waiting' end as state,
   ${ms("tuntas.now() - created_at")} as "ageMs",
   case when parked_at is null then ${ms("due_at - tuntas.now()")} end as "dueInMs",
-  refusals, failure_code as "failureCode", failure_message as "failureMessage"`;
+  refusals, failure_code as "failureCode", failure_message as "failureMessage", ${ownedColumns("o")}`;
 
 type ItemRow = TargetName & Omit<OutboxItem, "target"> & {};
 

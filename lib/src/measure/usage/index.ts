@@ -1,11 +1,12 @@
 // What each tenant uses: attempts of workers and requests, and the time that they took, kept by day, so that what it costs can be
 // divided. Counted in memory, written every ten seconds for all of the process in one statement. Tenants are rows here and no labels of a
 // metric, whose number would have no bound.
+import { randomUUID } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Log } from "../../engine/log.ts";
 import { channelName } from "../../engine/signals.ts";
 import type { Sql } from "../../pg/contract.ts";
-import { addUsage, type Used } from "./store.ts";
+import { addUsage, type Counted, type Used } from "./store.ts";
 
 export { readUsage, type Usage, type UsageQuery } from "./store.ts";
 
@@ -57,18 +58,18 @@ function makeLedger() {
 
 export function startUsage({ database, log }: UsageOptions): UsageCounter {
   let ledger: ReturnType<typeof makeLedger> | undefined;
+  /** Sent, and no answer came: it may be written already, and is sent again as it was before anything else is. */
+  let unsure: Counted | undefined;
   let timer: NodeJS.Timeout | undefined;
   let tail: Promise<void> = Promise.resolve();
 
-  function begin() {
+  function soon(): void {
     timer ??= setTimeout(() => void flush(), everyMs).unref();
-    return (ledger = makeLedger());
   }
 
-  function note(used: Pick<Used, "work" | "tenant" | "uses" | "seconds">): void {
-    const found = (ledger ?? begin()).find(used.work, used.tenant);
-    found.uses += used.uses;
-    found.seconds += used.seconds;
+  function begin() {
+    soon();
+    return (ledger = makeLedger());
   }
 
   const listeners = Object.entries(works).map(([channel, workOf]) => {
@@ -82,15 +83,30 @@ export function startUsage({ database, log }: UsageOptions): UsageCounter {
     return { channel, hear };
   });
 
+  /** What is to be written next; undefined where there is nothing. */
+  function next(): Counted | undefined {
+    if (unsure || !ledger) return unsure;
+    const used = ledger.all();
+    ledger = undefined;
+    return { id: randomUUID(), used };
+  }
+
+  async function send(): Promise<void> {
+    unsure = next();
+    if (unsure) await addUsage(database, unsure);
+    unsure = undefined;
+  }
+
   async function write(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    const used = ledger?.all() ?? [];
-    ledger = undefined;
-    await addUsage(database, used).catch((cause: unknown) => {
+    try {
+      if (unsure) await send();
+      await send();
+    } catch (cause) {
       log.warn({ cause }, "what tenants used could not be written and will be tried again");
-      for (const each of used) note(each);
-    });
+      soon();
+    }
   }
 
   /** One write after another. */

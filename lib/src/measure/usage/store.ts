@@ -13,23 +13,34 @@ export interface Used {
   seconds: number;
 }
 
+/** What is written together, once, however often it is sent. */
+export interface Counted {
+  readonly id: string;
+  readonly used: readonly Used[];
+}
+
 // The old goes with the new: nobody cleans up while nothing runs.
 const add = statement(
-  `with forgotten as (delete from tuntas.usage where day < (tuntas.now() at time zone 'UTC')::date - ${keptDays})
+  `with forgotten as (delete from tuntas.usage where day < (tuntas.now() at time zone 'UTC')::date - ${keptDays}
+   ), past as (
+     delete from tuntas.usage_write where written_at < tuntas.now() - interval '1 day'
+   ), once as (
+     insert into tuntas.usage_write (id, written_at) values ($5, tuntas.now()) on conflict (id) do nothing returning id
+   )
    insert into tuntas.usage as x (day, work, tenant, uses, seconds)
    select (tuntas.now() at time zone 'UTC')::date, u.work, u.tenant, u.uses, u.seconds
-   from unnest($1::text[], $2::text[], $3::bigint[], $4::float8[]) as u(work, tenant, uses, seconds) order by 2, 3
+   from unnest($1::text[], $2::text[], $3::bigint[], $4::float8[]) as u(work, tenant, uses, seconds), once order by 2, 3
    on conflict (day, work, tenant) do update set uses = x.uses + excluded.uses, seconds = x.seconds + excluded.seconds`,
 );
 
-/** Adds it to the day that it is. */
-export async function addUsage(sql: Pick<Sql, "run">, used: readonly Used[]): Promise<void> {
-  if (used.length === 0) return;
+/** Adds it to the day that it is; what was added under its id before is not added again. */
+export async function addUsage(sql: Pick<Sql, "run">, { id, used }: Counted): Promise<void> {
   await sql.run(add, [
     used.map(({ work }) => work),
     used.map(({ tenant }) => tenant),
     used.map(({ uses }) => uses),
     used.map(({ seconds }) => seconds),
+    id,
   ]);
 }
 

@@ -57,6 +57,26 @@ test("K-07 what tenants used of a queue sums to all attempts, those without a te
   ]);
 });
 
+test("what was written and not answered is written again and counted once, with what came meanwhile", async () => {
+  const { database } = kit.platform;
+  let answers = false;
+  const run = async (...given: Parameters<typeof database.run>) => {
+    const rows = await database.run(...given);
+    if (!answers) throw new Error("the answer was lost");
+    return rows as never;
+  };
+  const usage = startUsage({ database: { run: run as never }, log: silent });
+  attempt("unanswered", "A", 500);
+  await usage.flush();
+  attempt("unanswered", "A", 500);
+  await usage.flush();
+  answers = true;
+  await usage.close();
+  expect(await readUsage(database, { work: "unanswered" })).toEqual([
+    { work: "unanswered", tenant: "A", uses: 2, seconds: 1 },
+  ]);
+});
+
 test("what several processes counted is one sum a day, tenant and work; requests are counted beside attempts", async () => {
   await using own = await testPlatform();
   const { database } = own.platform;

@@ -262,6 +262,8 @@ test("V-15 the age of what waits is a figure, and an alarm with its reason from 
     waiting: 1,
     parked: 0,
     oldestAgeMs: expect.any(Number),
+    owner: null,
+    runbook: null,
   });
 });
 

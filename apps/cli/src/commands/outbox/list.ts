@@ -31,6 +31,7 @@ export const outboxList: Command = {
         waiting: (each) => each.waiting,
         parked: (each) => each.parked,
         oldest: (each) => elapsed(each.oldestAgeMs),
+        owner: (each) => each.owner ?? "none",
       });
       const items = table(rows, {
         id: (row) => row.id,

@@ -13,8 +13,8 @@ function decisionOf(name: string, rows: readonly ParkedRow[], nowMs: number): De
     urgency: "now",
     title: `${counted(rows.length, "announcement")} to ${name} parked`,
     detail: `${first.failureCode}: ${first.failureMessage}`,
-    owner: null,
-    runbook: null,
+    owner: first.owner,
+    runbook: first.runbook,
     ageMs: Math.max(0, nowMs - Math.min(...rows.map((row) => row.parkedAtMs))),
     action: { label: "Mend and put back", href: pageAt("/outbox", { target: name, state: "parked" }) },
   };

@@ -5,6 +5,7 @@ import { Badge, type Tone } from "../../furniture/badge.tsx";
 import { Count } from "../../furniture/count.tsx";
 import { useQueryOf } from "../../furniture/filtered.ts";
 import { List } from "../../furniture/list.tsx";
+import { Owner } from "../../furniture/owner.tsx";
 import { Page } from "../../furniture/page.tsx";
 import { Table, type Column } from "../../furniture/table.tsx";
 import { Age, ageText, Duration } from "../../furniture/time.tsx";
@@ -19,6 +20,7 @@ type TargetStatus = OutboxStatus["targets"][number];
 
 const targetColumns: readonly Column<TargetStatus>[] = [
   { key: "target", head: "Target", cell: (status) => <strong>{textOf(status)}</strong> },
+  { key: "owner", head: "Owner", width: "10rem", cell: ({ owner }) => <Owner owner={owner} /> },
   {
     key: "waiting",
     head: "Waiting",

@@ -4,6 +4,7 @@ import { useAct } from "../../api/hooks.ts";
 import { useMay } from "../../api/session.ts";
 import { BodyText } from "../../furniture/body-text.tsx";
 import { Confirm } from "../../furniture/confirm.tsx";
+import { Owner, Runbook } from "../../furniture/owner.tsx";
 import { Panel } from "../../furniture/panel.tsx";
 import { Age, Duration } from "../../furniture/time.tsx";
 
@@ -83,7 +84,8 @@ function Acts({ item }: { readonly item: OutboxItem }) {
 }
 
 export function ItemPanel({ item, onClose }: ItemProps) {
-  const { target, type, key, refusals, failureCode, failureMessage, ageMs, dueInMs, eventId, state } = item;
+  const { target, owner, runbook, type, key, eventId, state } = item;
+  const { refusals, failureCode, failureMessage, ageMs, dueInMs } = item;
   return (
     <Panel label="Announcement" title={<h2>{type ?? "Announcement"}</h2>} onClose={onClose}>
       {state === "parked" && <Acts item={item} />}
@@ -91,6 +93,14 @@ export function ItemPanel({ item, onClose }: ItemProps) {
         <dt>Target</dt>
         <dd>
           {target.kind}:{target.name}
+        </dd>
+        <dt>Owner</dt>
+        <dd>
+          <Owner owner={owner} />
+        </dd>
+        <dt>Runbook</dt>
+        <dd>
+          <Runbook runbook={runbook} />
         </dd>
         <dt>Key</dt>
         <dd>{key ?? "none"}</dd>

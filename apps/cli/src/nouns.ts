@@ -29,7 +29,7 @@ export const nounGroups: readonly NounGroup[] = [
     "Work",
     {
       queue: "queues: their counts, settings and faults",
-      tenant: "what each tenant has used, to divide costs by",
+      tenant: "what each tenant has used, and who can read it",
       message: "send, receive, look at and explain messages",
       workflow: "workflows and their executions",
       schedule: "what is due, when, and what became of it",

@@ -26,3 +26,4 @@ export {
 } from "./http.ts";
 export { makeGuard, statusOf, type Admission, type Guard, type GuardOptions, type Request } from "./guard.ts";
 export { csrfOf } from "./secret.ts";
+export { readTenantReaders, type Reach, type TenantReader } from "./readers.ts";

@@ -98,6 +98,7 @@ import { streamForget, streamResume, streamRewind } from "./stream/consumer.ts";
 import { streamList } from "./stream/list.ts";
 import { streamDiscard, streamParked, streamReplay } from "./stream/parked.ts";
 import { streamShow } from "./stream/show.ts";
+import { tenantReaders } from "./tenant/readers.ts";
 import { tenantUsage } from "./tenant/usage.ts";
 import { userAdd } from "./user/add.ts";
 import { userList } from "./user/list.ts";
@@ -142,6 +143,7 @@ export const commands: readonly Command[] = [
   queueRedrive,
   queueDiagnose,
   tenantUsage,
+  tenantReaders,
   messageSend,
   messageReceive,
   messagePeek,

@@ -1,6 +1,7 @@
 // Runs the children of a distributed Map: executions of their own, so many at a time. Everything that has happened
 // stands in the database, so that a process that takes the run over goes on where the dead one was. How many run at once
 // and how many may fail is read there too: both may be changed while the run runs.
+import { setMaxListeners } from "node:events";
 import { exceedsTolerance, historyFullCause } from "../../asl/index.ts";
 import type {
   ChildResult,
@@ -233,6 +234,7 @@ export function makeMapRuns(options: MapRunOptions): MapRuns {
   async function runToEnd(work: Work, mapRun: number, given: AbortSignal): Promise<Happening | undefined> {
     const gone = new AbortController();
     const signal = AbortSignal.any([given, gone.signal]);
+    setMaxListeners(0, signal); // All children that are under way listen to it.
     const unwatch = watch(work, () => gone.abort("cancelled"));
     try {
       const children = await runAll(work, signal);

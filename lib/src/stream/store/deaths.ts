@@ -71,13 +71,12 @@ const ofStrays =
   "c.owner_id is not null and not exists (select from tuntas.process p where p.id = c.owner_id)";
 
 // Who is frozen in the middle of its commit keeps a row locked for as long as a session may rest in a transaction, or has sent a part
-// of what it sends: its session waits for its client, and is ended. Not a person's, who holds the consumer as well: it may take its
-// time. What is undone with it was a dead one's, and is handled by the next; who comes back finds its fence gone.
+// of what it sends: its session waits for its client, and is ended. Not a person's, who holds a consumer as well, perhaps another
+// (`taking.ts`): it may take its time. What is undone with it was a dead one's, and is handled by the next; who comes back finds its fence gone.
 const endText = (where: string) =>
   statement(
-    `select pg_terminate_backend(a.pid) from tuntas.stream_checkpoint c join tuntas.stream_consumer k on k.id = c.consumer_id
-       join pg_stat_activity a on a.backend_xid = c.xmax
-     where ${where} and k.xmax <> c.xmax and a.usename = current_user and a.wait_event = 'ClientRead'
+    `select pg_terminate_backend(a.pid) from tuntas.stream_checkpoint c join pg_stat_activity a on a.backend_xid = c.xmax
+     where ${where} and not exists (select from tuntas.stream_consumer k where k.xmax = c.xmax) and a.usename = current_user and a.wait_event = 'ClientRead'
        and a.state_change < clock_timestamp() - interval '2 s'`,
   );
 

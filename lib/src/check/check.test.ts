@@ -28,6 +28,7 @@ import { check, gather, rules, type Finding, type RuleId } from "./index.ts";
 
 declare const axios: { post(url: string, body: unknown, options: object): Promise<unknown> };
 declare const writeFile: (path: string, text: string) => Promise<void>;
+declare const outcome: { rejected(because: object): never; retry(because: object): never };
 declare const retried: (work: () => unknown, options: object) => Promise<unknown>;
 declare const payments: { call(work: () => unknown): Promise<unknown> };
 declare const mails: { send(mail: object): Promise<void> };
@@ -141,6 +142,18 @@ const smells: readonly (readonly [RuleId, string, Smell, RegExp])[] = [
     "W-24 a library that retries",
     { handle: (order, { tx }) => retried(() => tx.query("select $1", [order.orderId]), { retries: 2 }) },
     /3 × 5 = 15 attempts/,
+  ],
+  [
+    "label-without-bound",
+    "K-09 an order's id in the code of an outcome",
+    { handle: (order) => outcome.rejected({ code: `NO_STOCK_${order.orderId}`, message: "none left" }) },
+    /order-work: the code of outcome\.rejected\(…\) is put together from data \("NO_STOCK_ " and what is put in\)/,
+  ],
+  [
+    "label-without-bound",
+    "K-09 a code that is added up",
+    { handle: (order) => outcome.retry({ code: "LATER_" + order.orderId }) },
+    /put together from data$/,
   ],
   [
     "endless-retry",

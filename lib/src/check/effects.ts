@@ -14,6 +14,7 @@ import {
   takesSignal,
   type MadeCall,
 } from "./calls.ts";
+import { checkLabels } from "./labels.ts";
 import { loopAttempts, optionAttempts } from "./retries.ts";
 import { functionTree, nameOf, walk, type Tree } from "./syntax.ts";
 import { checkTransactions, type Handling } from "./transactions.ts";
@@ -137,14 +138,20 @@ const checkWorker = (declared: Declared, worker: WorkerDefinition): Sighting[] =
   const code = readHandler(worker.options.handle);
   if (!code) return [];
   const subject = { worker, name: worker.queue.name, code, placeOf: placing(worker, declared) };
-  return [...detectors.flatMap((detect) => detect(subject)), ...checkTransactions(subject)];
+  return [
+    ...detectors.flatMap((detect) => detect(subject)),
+    ...checkTransactions(subject),
+    ...checkLabels(subject),
+  ];
 };
 
-/** A task's handler is called again by its state, so only what it does in its transaction is looked at. */
+/** A task's handler is called again by its state, so only its transaction and the codes of its outcomes are looked at. */
 const checkWorkflow = ({ name, tasks }: WorkflowDefinition): Sighting[] =>
   [...tasks.values()].flatMap(({ handle }) => {
     const code = readHandler(handle);
-    return code ? checkTransactions({ name, code, placeOf: () => undefined }) : [];
+    if (!code) return [];
+    const handling = { name, code, placeOf: () => undefined };
+    return [...checkTransactions(handling), ...checkLabels(handling)];
   });
 
 export const checkEffects = (declared: Declared): Sighting[] => [

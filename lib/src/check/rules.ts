@@ -107,6 +107,12 @@ export const rules = {
     why: "If the answer is lost nobody knows whether it took place, and the next attempt does it again.",
     fix: "Make the call with `effect(…)` of tuntas/ledger, which keeps a row of it and asks the provider.",
   },
+  "label-without-bound": {
+    severity: "error",
+    smell: "The code of an outcome is put together from data, such as an order's id.",
+    why: "Codes are labels of metrics and groups of dead letters: each message makes a new series, until the 5,000 that are kept are full and no other one is counted.",
+    fix: "Give it one of a few fixed codes, and put what differs into message.",
+  },
   "outside-call-in-transaction": {
     severity: "warning",
     smell: "A handler calls the outside while its transaction is open: a request, startExecution, putEvents.",

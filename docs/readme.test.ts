@@ -39,6 +39,7 @@ test("the README's example, the lessons' and those of the workflow recipes compi
     "batch",
     "builder",
     "calls",
+    "change",
     "callbacks",
     "distributed-map",
     "schedules",

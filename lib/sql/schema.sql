@@ -363,6 +363,30 @@ create table tuntas.bundle (
   constraint bundle_pkey PRIMARY KEY (fence)
 ) with (autovacuum_vacuum_scale_factor=0.02);
 
+-- control: Changes of columns and of messages, and the steps that each has come to: when, by whom and why.
+create table tuntas.change (
+  name text not null,
+  kind text not null,
+  thing text not null,
+  spec text not null,
+  step text,
+  steps text default '{}'::text not null,
+  constraint change_pkey PRIMARY KEY (name),
+  constraint change_kind_check CHECK ((kind = ANY (ARRAY['column'::text, 'message'::text])))
+);
+
+-- control: Running applications: the queues and tables that they use, and which release of each change they are.
+create table tuntas.change_process (
+  id uuid default gen_random_uuid() not null,
+  host text not null,
+  pid integer not null,
+  boot uuid not null,
+  began_at timestamp with time zone not null,
+  things text[] not null,
+  releases text not null,
+  constraint change_process_pkey PRIMARY KEY (id)
+);
+
 -- control: What any one process does for all of them now and then, and when next.
 create table tuntas.chore (
   name text not null,

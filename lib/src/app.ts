@@ -2,6 +2,7 @@
 import { declaring } from "./core/place.ts";
 import type { Payload, PayloadKind } from "./access/contract.ts";
 import { pathsOf } from "./access/mask.ts";
+import { changeErrors } from "./change/contract.ts";
 import type { Duration } from "./core/duration.ts";
 import { toMs } from "./core/duration.ts";
 import { refuseUnknown, type NamesOf } from "./core/options.ts";
@@ -139,16 +140,33 @@ async function beginStreams(parts: Parts, { streams }: Platform): Promise<void> 
   for (const stream of streamsOf(parts)) bindStream(stream, streams.append);
 }
 
-/** Brings the application's tables up to date and binds its endpoints; answers what ends both. */
-async function enter({ parts, migrations }: AppDefinition, { database, targets, log }: Platform) {
+/** What lies elsewhere cannot be looked at: nobody would know when a change of its messages is through. */
+function refuseElsewhere(parts: Parts, queues: QueueService | undefined): void {
+  const [change] = queues ? partsOf(parts, "change").filter(({ spec }) => spec.kind === "message") : [];
+  if (change)
+    throw changeErrors.error(
+      "TUNTAS_CHANGE_OPTIONS",
+      `change ${change.name}: expected a queue of this database, got one that lives elsewhere`,
+    );
+}
+
+/** Brings the application's tables up to date, sees that it may run, and binds its endpoints; answers what ends all of it. */
+async function enter({ parts, migrations }: AppDefinition, { database, targets, log, changes }: Platform) {
   const tell = ({ name, ms }: Ran) =>
     log.info({ event: "migration.ran", file: name, durationMs: Math.round(ms) }, "a migration has run");
-  const leaveTables = migrations && (await beginMigrated(database, migrations, tell));
+  const leaveTables =
+    migrations && (await beginMigrated(database, migrations, { onRan: tell, judge: changes.judge }));
   const endpoints = partsOf(parts, "http");
   await declareEndpoints(database, endpoints);
+  const entering = { queues: queuesOf(parts), schema: migrations?.schema, changes: partsOf(parts, "change") };
+  const leaveChanges = await changes.enter(entering).catch(async (cause: unknown) => {
+    await leaveTables?.();
+    throw cause;
+  });
   const ends = endpoints.map((each) => targets.bind(each, endpointTarget(each)));
   return async (): Promise<void> => {
     for (const end of ends) end();
+    await leaveChanges();
     await leaveTables?.();
   };
 }
@@ -164,6 +182,7 @@ async function beginAll(
   const { parts } = definition;
   const { workers: withWorkers = true, queues: service } = options;
   const { elsewhere } = opened;
+  refuseElsewhere(parts, service);
   const { queues, context, slots, log, processId, onLost } = platform;
   opened.leave = await enter(definition, platform);
   const tracing = findTracing();
@@ -175,7 +194,7 @@ async function beginAll(
     workers: working,
   });
   opened.remotes = remotes;
-  bindQueues(queuesOf(parts), platform, { tracing, remotes });
+  bindQueues(queuesOf(parts), platform, { tracing, remotes, changes: partsOf(parts, "change") });
   const unannounce = await announce(definition, platform);
   const workflows = await beginWorkflows(declared, platform, { tracing, elsewhere });
   const jobPairs = await beginJobs(jobsOf(parts), platform);

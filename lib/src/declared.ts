@@ -2,6 +2,7 @@
 import type { AlarmDefinition } from "./alarm/contract.ts";
 import { backfillErrors, type BackfillDefinition } from "./batch/backfill/contract.ts";
 import { batchErrors, type BatchDefinition } from "./batch/contract.ts";
+import type { ChangeDefinition } from "./change/contract.ts";
 import { describeIssues } from "./core/schema.ts";
 import type { Provider } from "./ledger/effect/provider.ts";
 import type { Reconciliation } from "./ledger/reconcile/contract.ts";
@@ -31,6 +32,7 @@ export type Definition =
   | BackfillDefinition<any, any, any>
   | CommandDefinition<any>
   | ServiceDefinition
+  | ChangeDefinition
   | EndpointDefinition;
 
 const kinds: readonly unknown[] = [
@@ -47,6 +49,7 @@ const kinds: readonly unknown[] = [
   "backfill",
   "command",
   "service",
+  "change",
   "http",
 ] satisfies Definition["kind"][];
 
@@ -58,7 +61,7 @@ export function checkParts(parts: Parts): void {
     if (!kinds.includes(part?.kind)) {
       throw queueErrors.error(
         "TUNTAS_QUEUE_OPTIONS",
-        `app: expected ${name} to be a queue, a worker, a workflow, a schedule, a batch, a backfill, a command, a stream, a consumer, a service, an endpoint, an alarm, a provider or a reconciliation, got ${typeof part}`,
+        `app: expected ${name} to be a queue, a worker, a workflow, a schedule, a batch, a backfill, a command, a stream, a consumer, a service, a change, an endpoint, an alarm, a provider or a reconciliation, got ${typeof part}`,
       );
     }
   }

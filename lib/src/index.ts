@@ -16,6 +16,8 @@ export { makeLog } from "./engine/log.ts";
 export type { Log } from "./engine/log.ts";
 export { alarm } from "./alarm/declaration.ts";
 export type { AlarmDefinition, AlarmOptions } from "./alarm/contract.ts";
+export { change } from "./change/declaration.ts";
+export type { ChangeDefinition, ChangeOptions } from "./change/contract.ts";
 export { queue, worker } from "./queue/declaration.ts";
 export type {
   DeadLetterPolicy,

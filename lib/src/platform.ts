@@ -16,6 +16,7 @@ import { makeSlots, type SlotTable } from "./engine/process/slots.ts";
 import { makeStillness, type Stillness } from "./engine/process/stillness.ts";
 import { makeTargets, type Targets } from "./engine/target.ts";
 import { makeWaker, type Waker } from "./engine/wake.ts";
+import { makeChanges, type Changes } from "./change/client.ts";
 import type { Alarms } from "./alarm/client.ts";
 import { makeAccess, type Access } from "./access/client.ts";
 import { forgetRates } from "./access/rate/index.ts";
@@ -83,6 +84,8 @@ export interface Platform {
   readonly services: Services;
   /** Governed acts by people upon many things: replay, redrive, purge, and what an application registers. */
   readonly operations: Operations;
+  /** Changes of columns and messages on a live system: how far each has come, and who may run beside whom. */
+  readonly changes: Changes;
   /** One-off commands that code declares: their runs, forms and results. */
   readonly commands: Commands;
   readonly serveCommands: OperationService["serveCommands"];
@@ -242,6 +245,11 @@ const clientsOf = ({ context, queues, workflows, jobs, streamRoom }: ReturnType<
   batches: jobs.batches,
   backfills: jobs.backfills,
   streams: streamRoom.streams,
+  changes: makeChanges({
+    database: context.database,
+    queues,
+    runsOf: (backfill) => jobs.backfills.runs({ backfill }),
+  }),
 });
 
 /** Who takes announcements: queues, workflows and batches of this database; an application binds more. */

@@ -1,4 +1,6 @@
 // Queues of an application: made here, found where they live, and bound to whoever sends to them.
+import type { ChangeDefinition } from "./change/contract.ts";
+import { sentOf } from "./change/declaration.ts";
 import type { Tracing } from "./measure/trace.ts";
 import type { Platform } from "./platform.ts";
 import type { QueueRecord } from "./queue/contract.ts";
@@ -20,13 +22,19 @@ export async function beginQueues(
   return { records, remotes };
 }
 
+interface Binding {
+  readonly tracing: Tracing | undefined;
+  readonly remotes: Remotes | undefined;
+  readonly changes: readonly ChangeDefinition[];
+}
+
 export function bindQueues(
   queues: readonly QueueDefinition[],
   { queues: { catalog, sender } }: Platform,
-  { tracing, remotes }: { tracing: Tracing | undefined; remotes: Remotes | undefined },
+  { tracing, remotes, changes }: Binding,
 ): void {
   for (const queue of queues) {
-    const ways = { catalog, sender: remotes?.senderOf(queue) ?? sender };
+    const ways = { catalog, sender: remotes?.senderOf(queue) ?? sender, sent: sentOf(changes, queue.name) };
     bindQueue(queue, (of, message, options) => {
       const send = (traced: typeof options) => sendDeclared(ways, of, message, traced);
       return tracing ? tracing.send(of.name, options, send) : send(options);

@@ -25,6 +25,7 @@ const floors: Record<string, number> = {
   workflow: 5,
   service: 5,
   operation: 6,
+  change: 6,
   alarm: 6,
   check: 7,
   cost: 7,

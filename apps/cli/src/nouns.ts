@@ -21,6 +21,7 @@ export const nounGroups: readonly NounGroup[] = [
       cost: "what the work costs a month on AWS, by driver",
       budget: "connections that services may open, against the server's",
       migration: "an application's own tables, as a step of a deployment",
+      change: "a column or a message that becomes another, step by step",
       help: "a noun's commands, or one command whole",
       version: "the version of this command",
     },

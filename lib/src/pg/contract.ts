@@ -98,9 +98,9 @@ export const pgErrors = catalogue({
   },
   TUNTAS_MIGRATION_DESTRUCTIVE: {
     meaning:
-      "A migration drops or renames what processes of the version before, which are alive, may still use.",
+      "A migration drops or renames what processes of the version before, which are alive, may still use, or what a change that is under way still needs.",
     remedy:
-      "First deploy a version that does not use it, and stop the processes before it. Where those do not use it either: `tuntas migration run FILE --while-running`.",
+      "Where the message names a change: bring that on first (`tuntas change show NAME`). Else first deploy a version that does not use it, and stop the processes before it. Where those do not use it either: `tuntas migration run FILE --while-running`.",
   },
   TUNTAS_MIGRATION_FAILED: {
     meaning: "A statement of a migration failed. Nothing of its file was kept; the files before it stay.",

@@ -1,6 +1,6 @@
 // What `send` of a declared queue does: check the message, make its text, hand it to the client.
 import { toSeconds } from "../core/duration.ts";
-import { describeIssues, type SchemaResult } from "../core/schema.ts";
+import { describeIssues, type Schema, type SchemaResult } from "../core/schema.ts";
 import { keepsBack } from "../engine/handler/replay.ts";
 import { composeMessage } from "./compose.ts";
 import type { Sent, Suppressed } from "./contract.ts";
@@ -36,9 +36,25 @@ function groupOf(
   );
 }
 
+interface Ways extends Pick<Queues, "catalog"> {
+  readonly sender: Pick<Queues["sender"], "send" | "sendIn">;
+  /** Less than the queue takes: what may be sent to it now. */
+  readonly sent?: Schema | undefined;
+}
+
+/** Errors: TUNTAS_MESSAGE_INVALID where it is taken, and may not be sent now. */
+async function refuseUnsendable({ name }: QueueDefinition, sent: Schema, message: unknown): Promise<void> {
+  const { issues } = await sent["~standard"].validate(message);
+  if (issues)
+    throw queueErrors.error(
+      "TUNTAS_MESSAGE_INVALID",
+      `message to ${name}: this release of a change does not send it: ${describeIssues(issues)}`,
+    );
+}
+
 /** Checks and sends; in the caller's transaction where `options.tx` is given. */
 export async function sendDeclared(
-  queues: Pick<Queues, "catalog"> & { readonly sender: Pick<Queues["sender"], "send" | "sendIn"> },
+  queues: Ways,
   definition: QueueDefinition,
   message: unknown,
   options: SendOptions,
@@ -47,6 +63,7 @@ export async function sendDeclared(
   const { tx, delay, correlationId, attributes, groupId, deduplicationId } = options;
   const checking = definition.options.message["~standard"].validate(message);
   const checked = checking instanceof Promise ? await checking : checking;
+  if (queues.sent && !checked.issues) await refuseUnsendable(definition, queues.sent, message);
   const body = textOf(name, message, checked);
   const queue = queues.catalog.known(defaultScope, name) ?? (await queues.catalog.get(defaultScope, name));
   const wanted = composeMessage(queue, {

@@ -9,6 +9,9 @@ import { approvalApprove, approvalReject } from "./approval/decide.ts";
 import { approvalList } from "./approval/list.ts";
 import { approvalShow } from "./approval/show.ts";
 import { budgetCheck } from "./budget/check.ts";
+import { changeAdvance, changeBack } from "./change/acts.ts";
+import { changeList } from "./change/list.ts";
+import { changeShow } from "./change/show.ts";
 import { check } from "./check.ts";
 import { chooseShape } from "./choose.ts";
 import { commandActs, commandClose } from "./command/acts.ts";
@@ -132,6 +135,10 @@ export const commands: readonly Command[] = [
   drill,
   readiness,
   migrationRun,
+  changeList,
+  changeShow,
+  changeAdvance,
+  changeBack,
   queueList,
   queueShow,
   queueTenants,

@@ -11,8 +11,10 @@ import {
   type SurveyPage,
 } from "../store/survey.ts";
 import {
+  countLeft,
   locateGroup,
   readDepths,
+  readLastId,
   type Place,
   type QueueDepth,
   type Whereabouts,
@@ -30,6 +32,13 @@ export interface Observer {
   processes(): Promise<LiveProcess[]>;
   /** Where the message of a group is; undefined where it has ended, or never was. Follows replays, which keep the group. */
   locate(queue: QueueRecord, groupId: string): Promise<Whereabouts | undefined>;
+  /** Messages of the queue of that name up to this id, or all, wherever they are; a replay keeps the id. Counts end at 100,000. */
+  left(
+    scope: Scope,
+    of: { readonly name: string; readonly through: string | null },
+  ): ReturnType<typeof countLeft>;
+  /** The id of the message that was made last. */
+  lastId(): Promise<string>;
 }
 
 const queuesMax = 200;
@@ -40,6 +49,8 @@ export const makeObserver = ({ database }: QueueContext): Observer => ({
   consumers: (queue) => listConsumers(database, queue.id),
   processes: () => listProcesses(database),
   locate: (queue, groupId) => locateGroup(database, queue.id, groupId),
+  left: (scope, of) => countLeft(database, scope, of),
+  lastId: () => readLastId(database),
 });
 
 export type { LiveProcess, Place, QueueConsumer, QueueDepth, QueueSurvey, SurveyPage, Whereabouts };

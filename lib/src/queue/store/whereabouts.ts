@@ -63,3 +63,37 @@ export const locateGroup = async (
   groupId: string,
 ): Promise<Whereabouts | undefined> =>
   (await sql.run(locate, [queueId, groupId]))[0] as Whereabouts | undefined;
+
+const arm = (place: string, table: string, at: string) =>
+  `select '${place}' as place from q join tuntas.${table} t on t.queue_id = q.${at} where ($4::bigint is null or t.id <= $4)${at === "id" ? "" : " and t.source_queue_id = q.id"}`;
+
+const left = statement(
+  `with q as materialized (
+     select q.id, d.id as dead_letter_id from tuntas.queue q
+       left join tuntas.queue d on d.account = q.account and d.region = q.region and d.name = q.dead_letter_name
+     where q.account = $1 and q.region = $2 and q.name = $3
+   )
+   select place, count(*)::float8 as count from (
+     select place from (${[
+       ...["ready", "held", "delayed"].flatMap((table) => [
+         arm(table === "held" ? "in_flight" : table, table, "id"),
+         arm("dead", table, "dead_letter_id"),
+       ]),
+       arm("quarantined", "quarantine", "id"),
+     ].join(" union all ")}) each limit ${depthMax}) l group by place order by place`,
+);
+
+/** Messages of a queue up to this id, or all of them, by where they are; nothing where there is no such queue. */
+export const countLeft = (
+  sql: Pick<Sql, "run">,
+  { account, region }: Scope,
+  { name, through }: { readonly name: string; readonly through: string | null },
+): Promise<{ place: Place; count: number }[]> => sql.run(left, [account, region, name, through]);
+
+const lastId = statement(
+  "select coalesce(pg_sequence_last_value('tuntas.message_id_seq'::regclass), 0)::text as id",
+);
+
+/** The id of the message that was made last, on this database. */
+export const readLastId = async (sql: Pick<Sql, "run">): Promise<string> =>
+  (await sql.run<{ id: string }>(lastId))[0]!.id;

@@ -64,7 +64,9 @@ export const migrationRun: Command = {
     const migrations = await migrationsOf(call);
     if (call.flag("dry-run")) return dryRun(migrations);
     const whileRunning = call.flag("while-running");
-    const ran = await withPlatform(({ database }) => runMigrations(database, migrations, { whileRunning }));
+    const ran = await withPlatform(({ database, changes: { judge } }) =>
+      runMigrations(database, migrations, { whileRunning, judge }),
+    );
     return { document: { schema: migrations.schema, ran }, text: ranText(migrations, ran) };
   },
 };

@@ -20,11 +20,19 @@ export type { Migrations, Pending, Plan, Ran } from "./contract.ts";
 /** What of the database this needs. */
 type Place = Pick<Database, "dedicatedClient" | "run" | "transaction">;
 
-interface Tell {
+export interface Tell {
   /** Told of each file when it has run. */
   readonly onRan?: (ran: Ran) => void;
   /** Runs what takes something away although processes of the version before are alive. */
   readonly whileRunning?: boolean;
+  /**
+   * What changes that are under way say to a statement: whether nobody needs what it takes, and why; a refusal holds whatever
+   * runs. `changes.judge` of the platform.
+   */
+  readonly judge?: (
+    schema: string,
+    statement: string,
+  ) => Promise<{ readonly free: boolean; readonly why: string } | undefined>;
 }
 
 async function pathsIn(folder: URL): Promise<string[]> {
@@ -86,6 +94,26 @@ function refuseDestructive({ pending, alive }: Plan): void {
   );
 }
 
+/** The plan without what nobody needs any more. Errors: TUNTAS_MIGRATION_DESTRUCTIVE. */
+async function judged(plan: Plan, judge: NonNullable<Tell["judge"]>): Promise<Plan> {
+  const pending = [];
+  for (const file of plan.pending) {
+    const free: string[] = [];
+    for (const statement of file.statements) {
+      const verdict = await judge(plan.schema, statement);
+      if (verdict?.free) free.push(statement);
+      else if (verdict)
+        throw pgErrors.error(
+          "TUNTAS_MIGRATION_DESTRUCTIVE",
+          `${file.name}: ${statement}: ${verdict.why}; nothing has run`,
+          { details: { file: file.name, statements: [statement] } },
+        );
+    }
+    pending.push({ ...file, destructive: file.destructive.filter((each) => !free.includes(each)) });
+  }
+  return { ...plan, pending };
+}
+
 /** What PostgreSQL says where a limit was reached: no lock in time, no end in time. */
 const limits: Readonly<Record<string, string>> = {
   "55P03": "waited too long for a lock",
@@ -121,10 +149,11 @@ async function runFile(client: pg.Client, file: File, migrations: Migrations): P
 async function runMissing(
   database: Place,
   { migrations, files }: Read,
-  { onRan, whileRunning = false }: Tell,
+  { onRan, judge, whileRunning = false }: Tell,
 ): Promise<Ran[]> {
   const { schema } = migrations;
-  const plan = await planOf(database, { migrations, files });
+  const made = await planOf(database, { migrations, files });
+  const plan = judge ? await judged(made, judge) : made;
   if (!whileRunning) refuseDestructive(plan);
   const all: Ran[] = [];
   for (const { name } of plan.pending) {
@@ -165,11 +194,11 @@ async function refusePending(database: Place, of: Read): Promise<void> {
 export async function beginMigrated(
   database: Place,
   migrations: Migrations,
-  onRan: (ran: Ran) => void,
+  tell: Tell,
 ): Promise<() => Promise<void>> {
   const of = await read(migrations);
   if (migrations.run === "apart") await refusePending(database, of);
-  else await runMissing(database, of, { onRan });
+  else await runMissing(database, of, tell);
   const last = of.files.at(-1)?.name ?? null;
   return workOn(database, migrations.schema, last);
 }

@@ -1,7 +1,6 @@
 // The recipe for changes runs as it stands: its code against the built package, release by release, its commands by the built command.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { app, change, type Platform } from "tuntas";
 import { blocksOf, openKitchen, type Kitchen } from "./kitchen.fixture.ts";

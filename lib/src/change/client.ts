@@ -14,8 +14,7 @@ import {
 import { lookAdded, lookAt, lookFresh, type Looking } from "./evidence.ts";
 import {
   earlierStep,
-  hasCome,
-  identityOf,
+  isSame,
   lacksOfLive,
   lacksToGoBack,
   lastOf,
@@ -24,10 +23,11 @@ import {
   nextOf,
   nextStep,
   stepsUpTo,
-  takesOne,
+  textOf,
   thingOf,
-  touches,
+  verdictOf,
 } from "./state.ts";
+import type { Judge } from "../pg/migrate/application/index.ts";
 import * as store from "./store.ts";
 import type { ChangeRow } from "./store.ts";
 
@@ -60,11 +60,8 @@ export interface Changes {
   advance(name: string, act: Act & { readonly to?: string | undefined }): Promise<ChangeReport>;
   /** Goes back to an earlier step, or "none". Errors: as of `advance`, where a process is alive that may not run there. */
   back(name: string, act: Act & { readonly to: string }): Promise<ChangeReport>;
-  /** What changes say to a statement of a migration: that nobody needs what it takes, why it must not run; undefined for nothing. */
-  judge(
-    schema: string,
-    statement: string,
-  ): Promise<{ readonly free: boolean; readonly why: string } | undefined>;
+  /** What changes of the tables of a schema say now to statements of its migrations. */
+  judge(schema: string): Promise<Judge>;
 }
 
 const missing = (name: string) =>
@@ -129,10 +126,10 @@ export function makeChanges(looking: Looking): Changes {
   async function admit(tx: Tx, kept: ChangeRow, definition: ChangeDefinition | undefined): Promise<void> {
     // Who does not declare it is as before it, or as after it.
     if (!definition && kept.step === lastOf(kept.kind)) return;
-    if (definition && identityOf(definition.spec) !== identityOf(kept.spec))
+    if (definition && !isSame(definition.spec, kept.spec))
       throw changeErrors.error(
         "TUNTAS_CHANGE_OPTIONS",
-        `change ${kept.name}: expected ${identityOf(kept.spec)} as this database has it, got ${identityOf(definition.spec)}`,
+        `change ${kept.name}: expected ${textOf(kept.spec)} as this database has it, got ${textOf(definition.spec)}`,
       );
     const row = definition ? { ...kept, spec: definition.spec } : kept;
     const release = definition?.options.release ?? "old";
@@ -195,7 +192,10 @@ export function makeChanges(looking: Looking): Changes {
     const moved = await locked(seen, async (tx, row) => {
       const live = await liveOf(tx, row);
       refuseNotYet(row, step, [...lacksOfLive(step, live), ...lacks]);
-      const running = live.map(({ process, release }) => `${process} runs release ${release}`);
+      const running = [...new Set(live.map(({ release }) => release))].map(
+        (each) =>
+          `release ${each} runs in ${live.filter(({ release }) => release === each).length} of ${live.length}`,
+      );
       const mark = step === "watched" ? { mark: await queues.observer.lastId() } : {};
       return moveTo(tx, row, {
         to: step,
@@ -227,26 +227,12 @@ export function makeChanges(looking: Looking): Changes {
     return { found, lacks: [...lacksOfLive(step, await liveOf(database, row)), ...lacks] };
   }
 
-  async function judge(schema: string, statement: string) {
+  async function judge(schema: string): Promise<Judge> {
     const rows = (await store.readChanges(database, null)).filter(
       ({ spec }) => thingOf(spec) === `schema ${schema}`,
     );
-    for (const row of rows) {
-      const does = touches(statement, row.spec);
-      if (does === undefined || row.step === null) continue;
-      const needs = does === "demands the new" ? "written" : "verified";
-      const wanted: readonly Release[] = does === "demands the new" ? ["both", "switched", "new"] : ["new"];
-      const others = (await liveOf(database, row)).filter(({ release }) => !wanted.includes(release));
-      const stands = `change ${row.name} is ${row.step}`;
-      if (!hasCome(row.kind, row.step, needs)) return { free: false, why: `${stands}, expected ${needs}` };
-      if (others.length > 0)
-        return {
-          free: false,
-          why: `${stands}, and ${others.map(({ process, release }) => `${process} runs release ${release}`).join(", ")}`,
-        };
-      return takesOne(statement) ? { free: true, why: stands } : undefined;
-    }
-    return undefined;
+    const all = await Promise.all(rows.map(async (row) => ({ ...row, live: await liveOf(database, row) })));
+    return (statement) => verdictOf(statement, all);
   }
 
   return {

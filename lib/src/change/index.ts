@@ -1,4 +1,4 @@
 // The door of changes: `tuntas/change`.
 export * from "./contract.ts";
 export type { Changes } from "./client.ts";
-export { lastOf } from "./state.ts";
+export { textOf } from "./state.ts";

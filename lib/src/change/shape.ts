@@ -91,6 +91,9 @@ export const unfit = (taker: JsonSchema, giver: JsonSchema): string[] => [
   ...faults({ taker, giver, at: "" }),
 ];
 
+export const isSameShape = (one: JsonSchema, other: JsonSchema): boolean =>
+  unfit(one, other).length === 0 && unfit(other, one).length === 0;
+
 /** Which fields come and go, for a person. */
 export function difference(from: JsonSchema, to: JsonSchema): string {
   const [before, after] = [from, to].map((each) => Object.keys(fieldsOf(each))) as [string[], string[]];

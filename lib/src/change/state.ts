@@ -1,4 +1,5 @@
 // Which releases go together at which step of a change, and what comes next. Pure.
+import type { Verdict } from "../pg/migrate/application/contract.ts";
 import {
   changeErrors,
   stepsOf,
@@ -9,6 +10,7 @@ import {
   type LiveRelease,
   type Release,
 } from "./contract.ts";
+import { difference, isSameShape } from "./shape.ts";
 
 /** What may start at a step; "" is before the first. A release stands where whatever runs beside it still does right. */
 const mayStartAt: Readonly<Record<ChangeKind, Readonly<Record<string, readonly Release[]>>>> = {
@@ -121,19 +123,29 @@ export const lacksToGoBack = (
 export const thingOf = (spec: ChangeSpec): string =>
   spec.kind === "message" ? `queue ${spec.queue}` : `schema ${spec.table.split(".")[0]}`;
 
-/** What makes a change the one that it is; the rest may be declared anew. */
-export const identityOf = (spec: ChangeSpec): string =>
-  JSON.stringify(
-    spec.kind === "message" ? [spec.queue, spec.from, spec.to] : [spec.table, spec.from, spec.to],
-  );
+/** Whether two declarations are of one change; how it is carried out may be declared anew. A schema may be written otherwise. */
+export function isSame(one: ChangeSpec, other: ChangeSpec): boolean {
+  if (one.kind === "message")
+    return (
+      other.kind === "message" &&
+      one.queue === other.queue &&
+      isSameShape(one.from, other.from) &&
+      isSameShape(one.to, other.to)
+    );
+  const ofColumn = (spec: ChangeSpec) => spec.kind === "column" && [spec.table, spec.from, spec.to].join(" ");
+  return ofColumn(one) === ofColumn(other);
+}
+
+/** What a change is of, for a person. */
+export const textOf = (spec: ChangeSpec): string =>
+  spec.kind === "column"
+    ? `${spec.table}.${spec.from} → ${spec.to}`
+    : `messages of ${spec.queue} (${difference(spec.from, spec.to)})`;
 
 const escaped = (name: string): string => name.replaceAll(/[^a-z0-9_]/g, "\\$&");
 
 /** What a statement of a migration, bare, does to the columns of a change. */
-export function touches(
-  statement: string,
-  spec: ChangeSpec,
-): "takes the old away" | "demands the new" | undefined {
+function touches(statement: string, spec: ChangeSpec): "takes the old away" | "demands the new" | undefined {
   if (spec.kind !== "column") return undefined;
   const [schema, table] = spec.table.split(".").map(escaped) as [string, string];
   const on = new RegExp(`^alter table (if exists )?(only )?(${schema}\\.)?${table}\\b`, "i");
@@ -145,7 +157,7 @@ export function touches(
 }
 
 /** Whether a statement takes one thing away and no more. */
-export const takesOne = (statement: string): boolean =>
+const takesOne = (statement: string): boolean =>
   [...statement.matchAll(/\b(drop|rename|truncate)\b/gi)].length === 1;
 
 /** What is recorded of the steps before and at this one; nothing before the first. */
@@ -158,3 +170,23 @@ export const stepsUpTo = (
 /** Whether a change has come to this step. */
 export const hasCome = (kind: ChangeKind, step: ChangeStep | null, to: ChangeStep): boolean =>
   step !== null && all(kind).indexOf(step) >= all(kind).indexOf(to);
+
+interface Standing extends Pick<ChangeReport, "name" | "spec" | "step" | "live"> {
+  readonly kind: ChangeKind;
+}
+
+/** What changes that have begun say to a statement of a migration: whether nobody needs what it takes, and why. */
+export function verdictOf(statement: string, changes: readonly Standing[]): Verdict | undefined {
+  for (const { name, spec, kind, step, live } of changes) {
+    const does = touches(statement, spec);
+    if (does === undefined || step === null) continue;
+    const [needs, wanted]: [ChangeStep, readonly Release[]] =
+      does === "demands the new" ? ["written", ["both", "switched", "new"]] : ["verified", ["new"]];
+    const stands = `change ${name} is ${step}`;
+    if (!hasCome(kind, step, needs)) return { free: false, why: `${stands}, expected ${needs}` };
+    const others = wrongLive(live, wanted);
+    if (others.length > 0) return { free: false, why: `${stands}, and ${others.join(", ")}` };
+    return takesOne(statement) ? { free: true, why: stands } : undefined;
+  }
+  return undefined;
+}

@@ -1,9 +1,5 @@
-import { stepsOf, type ChangeReport, type ChangeSpec } from "tuntas/change";
+import { stepsOf, textOf, type ChangeReport } from "tuntas/change";
 import { instant, table } from "../../render.ts";
-
-/** What a change makes of what. */
-export const whatOf = (spec: ChangeSpec): string =>
-  spec.kind === "column" ? `${spec.table}.${spec.from} → ${spec.to}` : `messages of ${spec.queue}`;
 
 export const runningText = ({ live }: ChangeReport): string =>
   [...new Set(live.map(({ release }) => release))].join(", ") || "nothing";
@@ -11,7 +7,7 @@ export const runningText = ({ live }: ChangeReport): string =>
 export const changeTable = (changes: readonly ChangeReport[]): string =>
   table(changes, {
     CHANGE: (each) => each.name,
-    OF: (each) => whatOf(each.spec),
+    OF: (each) => textOf(each.spec),
     STEP: (each) => each.step ?? "none",
     NEXT: (each) => each.next ?? "",
     RUNNING: runningText,

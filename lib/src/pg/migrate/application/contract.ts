@@ -41,6 +41,15 @@ export interface Plan {
   readonly alive: readonly string[];
 }
 
+/** What a change that is under way says to a statement. */
+export interface Verdict {
+  /** Nobody needs what it takes away. Else it must not run, whoever is alive. */
+  readonly free: boolean;
+  readonly why: string;
+}
+
+export type Judge = (statement: string) => Verdict | undefined;
+
 /** A file that has run. */
 export interface Ran {
   readonly name: string;

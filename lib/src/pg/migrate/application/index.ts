@@ -9,13 +9,13 @@ import { statementsOf } from "../../../core/sql-text.ts";
 import { pgErrors } from "../../contract.ts";
 import type { Database } from "../../database.ts";
 import { checksumOf, oneByOne } from "../lock.ts";
-import type { File, Migrations, Plan, Ran } from "./contract.ts";
+import type { File, Judge, Migrations, Plan, Ran } from "./contract.ts";
 import { missingOf, pendingOf, refuseControl } from "./state.ts";
 import { processesBefore, readApplied, workOn, writeApplied } from "./store.ts";
 
 const schemaForm = /^[a-z_][a-z0-9_]{0,62}$/;
 
-export type { Migrations, Pending, Plan, Ran } from "./contract.ts";
+export type { Judge, Migrations, Pending, Plan, Ran, Verdict } from "./contract.ts";
 
 /** What of the database this needs. */
 type Place = Pick<Database, "dedicatedClient" | "run" | "transaction">;
@@ -25,14 +25,8 @@ export interface Tell {
   readonly onRan?: (ran: Ran) => void;
   /** Runs what takes something away although processes of the version before are alive. */
   readonly whileRunning?: boolean;
-  /**
-   * What changes that are under way say to a statement: whether nobody needs what it takes, and why; a refusal holds whatever
-   * runs. `changes.judge` of the platform.
-   */
-  readonly judge?: (
-    schema: string,
-    statement: string,
-  ) => Promise<{ readonly free: boolean; readonly why: string } | undefined>;
+  /** What changes of these tables say: `changes.judge` of the platform. */
+  readonly judge?: (schema: string) => Promise<Judge>;
 }
 
 async function pathsIn(folder: URL): Promise<string[]> {
@@ -95,22 +89,19 @@ function refuseDestructive({ pending, alive }: Plan): void {
 }
 
 /** The plan without what nobody needs any more. Errors: TUNTAS_MIGRATION_DESTRUCTIVE. */
-async function judged(plan: Plan, judge: NonNullable<Tell["judge"]>): Promise<Plan> {
-  const pending = [];
-  for (const file of plan.pending) {
-    const free: string[] = [];
-    for (const statement of file.statements) {
-      const verdict = await judge(plan.schema, statement);
-      if (verdict?.free) free.push(statement);
-      else if (verdict)
-        throw pgErrors.error(
-          "TUNTAS_MIGRATION_DESTRUCTIVE",
-          `${file.name}: ${statement}: ${verdict.why}; nothing has run`,
-          { details: { file: file.name, statements: [statement] } },
-        );
-    }
-    pending.push({ ...file, destructive: file.destructive.filter((each) => !free.includes(each)) });
-  }
+function judged(plan: Plan, judge: Judge): Plan {
+  const pending = plan.pending.map((file) => {
+    const verdicts = file.statements.map((statement) => ({ statement, verdict: judge(statement) }));
+    const refused = verdicts.find(({ verdict }) => verdict?.free === false);
+    if (refused)
+      throw pgErrors.error(
+        "TUNTAS_MIGRATION_DESTRUCTIVE",
+        `${file.name}: ${refused.statement}: ${refused.verdict!.why}; nothing has run`,
+        { details: { file: file.name, statements: [refused.statement] } },
+      );
+    const free = verdicts.filter(({ verdict }) => verdict).map(({ statement }) => statement);
+    return { ...file, destructive: file.destructive.filter((each) => !free.includes(each)) };
+  });
   return { ...plan, pending };
 }
 
@@ -153,7 +144,7 @@ async function runMissing(
 ): Promise<Ran[]> {
   const { schema } = migrations;
   const made = await planOf(database, { migrations, files });
-  const plan = judge ? await judged(made, judge) : made;
+  const plan = judge && made.pending.length > 0 ? judged(made, await judge(schema)) : made;
   if (!whileRunning) refuseDestructive(plan);
   const all: Ran[] = [];
   for (const { name } of plan.pending) {

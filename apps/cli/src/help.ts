@@ -66,8 +66,11 @@ export function helpOfGroup(group: string, commands: readonly Command[]): string
 export function overview(groups: readonly NounGroup[]): string {
   const width = Math.max(...groups.flatMap(([, nouns]) => Object.keys(nouns)).map((noun) => noun.length));
   return [
-    "Tuntas: backend work that ends, once, and on the record.\nUsage: tuntas NOUN COMMAND …, with --help: examples, with --json: a document.",
+    [
+      "Tuntas: backend work that ends, once, and on the record.",
+      "Usage: tuntas NOUN COMMAND …, with --help: examples, with --json: a document.",
+      "A noun's commands: tuntas help NOUN. Database: DATABASE_URL, else in .tuntas.",
+    ].join("\n"),
     ...groups.map(([heading, nouns]) => `${heading}:\n${pairs(Object.entries(nouns), width)}`),
-    "A noun's commands: tuntas help NOUN. Database: DATABASE_URL, else in .tuntas.",
   ].join("\n\n");
 }

@@ -157,9 +157,12 @@ async function enter({ parts, migrations }: AppDefinition, { database, targets, 
   const leaveTables =
     migrations && (await beginMigrated(database, migrations, { onRan: tell, judge: changes.judge }));
   const endpoints = partsOf(parts, "http");
-  await declareEndpoints(database, endpoints);
   const entering = { queues: queuesOf(parts), schema: migrations?.schema, changes: partsOf(parts, "change") };
-  const leaveChanges = await changes.enter(entering).catch(async (cause: unknown) => {
+  const declare = async () => {
+    await declareEndpoints(database, endpoints);
+    return changes.enter(entering);
+  };
+  const leaveChanges = await declare().catch(async (cause: unknown) => {
     await leaveTables?.();
     throw cause;
   });

@@ -64,6 +64,7 @@ function openDestination(dest: 1 | 2): pino.DestinationStream {
       return inner.write(isTerminal ? readableLine(line, coloured) : line);
     },
     flush: (done: (cause?: Error) => void) => inner.flush(done),
+    flushSync: () => inner.flushSync(),
   };
   return counted;
 }

@@ -8,10 +8,10 @@ test("G-03 G-07 G-08 killed at every point, change, announcement and record are 
   const { database } = kit.platform;
   const query = (text: string, values: unknown[] = []) =>
     database.transaction((tx) => tx.client.query(text, values));
-  await query(`create table ${kit.schema}.change (key text not null)`);
+  await query(`create table ${kit.schema}.changed (key text not null)`);
   const counts = async (key: string) => {
     const { rows } = await query(
-      `select (select count(*)::int from ${kit.schema}.change where key = $1) as changes, (select count(*)::int from ${kit.schema}.outbox where key = $1) as announced,
+      `select (select count(*)::int from ${kit.schema}.changed where key = $1) as changes, (select count(*)::int from ${kit.schema}.outbox where key = $1) as announced,
         (select count(*)::int from ${kit.schema}.command where key = $1) as records`,
       [key],
     );
@@ -27,7 +27,7 @@ test("G-03 G-07 G-08 killed at every point, change, announcement and record are 
       const retry = () =>
         database.transaction((tx) =>
           once(tx, { scope: "kill", key, request: { n: 1 } }, async () => {
-            await tx.client.query(`insert into ${kit.schema}.change (key) values ($1)`, [key]);
+            await tx.client.query(`insert into ${kit.schema}.changed (key) values ($1)`, [key]);
             return { key };
           }),
         );

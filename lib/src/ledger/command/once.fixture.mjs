@@ -20,7 +20,7 @@ const raw = {
 const tx = inSchema(raw, schema);
 await raw.query("begin");
 await once(tx, { scope: "kill", key, request: { n: 1 } }, async () => {
-  await raw.query(`insert into ${schema}.change (key) values ($1)`, [key]);
+  await raw.query(`insert into ${schema}.changed (key) values ($1)`, [key]);
   await add(tx, { target: { kind: "function", name: "told" }, key, payload: key }, { wake: false });
   return { key };
 });

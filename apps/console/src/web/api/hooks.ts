@@ -57,6 +57,12 @@ const metaOf = ({ everyMs = usualMs, aside = false }: ReadOptions) => ({
   live: !aside && everyMs !== false && everyMs < oldMs,
 });
 
+/** What is read once is read until there is an answer. */
+function nextMs({ everyMs = usualMs }: ReadOptions, error: ApiError | null): number | false {
+  if (!error) return everyMs;
+  return mayRecover(error) && (everyMs || usualMs);
+}
+
 export function useRead<N extends ReadName>(
   name: N,
   query: QueryOf<N>,
@@ -66,8 +72,7 @@ export function useRead<N extends ReadName>(
     queryKey: [name, query],
     queryFn: ({ signal }) => read(name, query, signal),
     enabled: options.enabled ?? true,
-    refetchInterval: ({ state }) =>
-      state.error && !mayRecover(state.error) ? false : (options.everyMs ?? usualMs),
+    refetchInterval: ({ state }) => nextMs(options, state.error),
     placeholderData: (before) => before,
     meta: metaOf(options),
   });

@@ -1,5 +1,6 @@
 // The asking side of changes: an application that starts says which releases it is, a person brings a change on or back.
 import { writeAudit } from "../engine/audit.ts";
+import { readNowMs } from "../pg/clock.ts";
 import type { Tx } from "../pg/contract.ts";
 import {
   changeErrors,
@@ -89,7 +90,7 @@ interface Move extends Omit<Reached, "atMs"> {
 /** Writes the step, with its record where it is new; the steps after it are forgotten. */
 async function moveTo(tx: Tx, row: ChangeRow, { to, verb, mark, ...record }: Move): Promise<ChangeRow> {
   const { by, reason, found } = record;
-  const reached = to !== null && verb !== "back" && { [to]: { ...record, atMs: await store.readNowMs(tx) } };
+  const reached = to !== null && verb !== "back" && { [to]: { ...record, atMs: await readNowMs(tx) } };
   const steps = { ...stepsUpTo(row, to), ...reached };
   const moved: ChangeRow = { ...row, step: to, steps, ...(mark !== undefined && { mark }) };
   await store.writeChange(tx, moved);

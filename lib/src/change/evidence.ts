@@ -4,12 +4,12 @@ import { counted } from "../core/text.ts";
 import type { Queues } from "../queue/client/index.ts";
 import { defaultScope } from "../queue/contract.ts";
 import { readStatus } from "../outbox/client.ts";
+import { readNowMs } from "../pg/clock.ts";
 import type { Queryable } from "../pg/contract.ts";
 import type { Database } from "../pg/database.ts";
 import type { ChangeSpec, ChangeStep, ColumnSpec, MessageSpec, Outlook } from "./contract.ts";
 import { difference } from "./shape.ts";
 import type { ChangeRow } from "./store.ts";
-import { readNowMs } from "./store.ts";
 
 /** What is known of a run of a backfill. */
 export interface BackfillRun {
@@ -34,11 +34,11 @@ interface Column {
   readonly mayBeLeftOut: boolean;
 }
 
-const columnsText = `select attname as name, not attnotnull or atthasdef or attidentity <> '' as "mayBeLeftOut"
-  from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname = any($2)`;
+const columnText = `select attname as name, not attnotnull or atthasdef or attidentity <> '' as "mayBeLeftOut"
+  from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname = $2`;
 
 async function columnOf(client: Queryable, { table }: ColumnSpec, name: string): Promise<Column | undefined> {
-  return (await client.query(columnsText, [table, [name]])).rows[0];
+  return (await client.query(columnText, [table, name])).rows[0];
 }
 
 export async function lookAdded(client: Queryable, spec: ColumnSpec): Promise<Outlook> {

@@ -1,11 +1,8 @@
 // The rows of changes, and of the processes that run a release of them.
 import { hostname } from "node:os";
-import type { Sql, Tx } from "../pg/contract.ts";
 import { statement } from "../pg/database.ts";
-import { ms } from "../pg/instant.ts";
+import type { Runner } from "../pg/join.ts";
 import type { ChangeKind, ChangeReport, ChangeSpec, ChangeStep, LiveRelease, Release } from "./contract.ts";
-
-type Runner = Pick<Sql | Tx, "run">;
 
 /** A change as its row has it. */
 export interface ChangeRow {
@@ -62,11 +59,6 @@ const write = statement("update tuntas.change set spec = $2, step = $3, steps = 
 
 export const writeChange = (tx: Runner, { name, spec, step, steps, mark }: ChangeRow) =>
   tx.run(write, [name, JSON.stringify(spec), step, JSON.stringify({ ...steps, mark })]);
-
-const clock = statement(`select ${ms("tuntas.now()")} as "nowMs"`);
-
-export const readNowMs = async (sql: Runner): Promise<number> =>
-  (await sql.run<{ nowMs: number }>(clock))[0]!.nowMs;
 
 // A container that begins anew has the host and the pid of the one before it. Who was taken for dead may come back: his row stays
 // for a week.

@@ -3,6 +3,7 @@
 import { dueAgendum, workAgendum, type Agendum } from "../engine/agenda.ts";
 import type { Destination } from "../engine/destination.ts";
 import { makeDueClock } from "../engine/due.ts";
+import { readNowMs } from "../pg/clock.ts";
 import type { Sql } from "../pg/contract.ts";
 import { makeArrangements, type Arrangements } from "./arrangement/client.ts";
 import { makeGroups, type Groups } from "./arrangement/groups.ts";
@@ -134,7 +135,7 @@ export function openSchedules({
   async function declareOne(by: string, settings: ScheduleSettings): Promise<void> {
     if (await redeclare(by, settings)) return;
     const isNew = await database.transaction(async (tx) =>
-      store.insertSchedule(tx, settings, timingOf(settings, await store.readNow(tx))),
+      store.insertSchedule(tx, settings, timingOf(settings, await readNowMs(tx))),
     );
     if (!isNew) await redeclare(by, settings);
   }

@@ -1,12 +1,13 @@
 // What the schedules are like at this moment, for charts and alarms.
+import { readNowMs } from "../pg/clock.ts";
 import type { Reading } from "../engine/signals.ts";
 import type { Runner } from "../pg/join.ts";
-import { readNow, readReports } from "./store.ts";
+import { readReports } from "./store.ts";
 
 export async function readScheduleGauges(sql: Runner): Promise<Reading[]> {
   const reports = await readReports(sql, null);
   if (reports.length === 0) return [];
-  const nowMs = await readNow(sql);
+  const nowMs = await readNowMs(sql);
   return reports.flatMap(({ name, running, waiting, overdue, lastSuccessAtMs }) => {
     const reading = (metric: string, value: number, labels = {}): Reading => ({
       name: `tuntas_schedule_${metric}`,

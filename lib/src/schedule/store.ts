@@ -77,11 +77,6 @@ const lock = statement(
 export const lockSchedule = async (tx: Tx, name: string): Promise<ScheduleRow | undefined> =>
   (await tx.run<ScheduleRow & {}>(lock, [name]))[0];
 
-const clock = statement(`select ${ms("tuntas.now()")} as "nowMs"`);
-
-export const readNow = async (sql: Runner): Promise<number> =>
-  (await sql.run<{ nowMs: number }>(clock))[0]!.nowMs;
-
 /** When a schedule is next due, or an occurrence that waits for its time: the ends of two indexes. */
 export const nextDueInstant = `least((select min(next_due) from tuntas.schedule where paused_at is null and next_due is not null),
   (select min(begin_at) from tuntas.occurrence where begin_at is not null))`;

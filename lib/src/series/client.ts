@@ -1,4 +1,5 @@
 // The asking side of the time series: read what a metric was, with what happened meanwhile; add samples and marks.
+import { readNowMs } from "../pg/clock.ts";
 import type { Sql } from "../pg/contract.ts";
 import { atOneMoment } from "../pg/snapshot.ts";
 import type { Labels, Mark, NewMark, Sample, Series, SeriesQuery } from "./contract.ts";
@@ -66,7 +67,7 @@ const gapsOf = (marks: readonly Mark[]): Gap[] =>
 export function makeTimeSeries(database: Sql): TimeSeries {
   const readStored = ({ names, labels, limit }: Wanted, span: Span) =>
     atOneMoment(database, async (moment) => {
-      const nowMs = await store.databaseNowMs(moment);
+      const nowMs = await readNowMs(moment);
       const grid = gridOf(span, nowMs);
       const stored = await store.readSeries(moment, { names, labels: labelsText(labels), limit }, grid);
       const gaps = gapsOf(await store.readGaps(moment, grid.fromMs, grid.toMs));
@@ -90,6 +91,6 @@ export function makeTimeSeries(database: Sql): TimeSeries {
     add: async (samples) => void (samples.length > 0 && (await store.addSamples(database, samples))),
     mark: async (mark) => void (await store.insertMark(database, mark)),
     deployed: async (subject, revision) => void (await store.insertDeployment(database, subject, revision)),
-    nowMs: () => store.databaseNowMs(database),
+    nowMs: () => readNowMs(database),
   };
 }

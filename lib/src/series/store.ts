@@ -197,7 +197,3 @@ const gapsText = statement(
 );
 export const readGaps = (sql: Runner, fromMs: number, toMs: number) =>
   sql.run<Mark & {}>(gapsText, [fromMs / 1000, toMs / 1000]);
-
-const nowText = statement(`select ${ms("tuntas.now()")} as "nowMs"`);
-export const databaseNowMs = async (sql: Runner): Promise<number> =>
-  (await sql.run<{ nowMs: number }>(nowText))[0]!.nowMs;

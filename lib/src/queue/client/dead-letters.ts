@@ -1,6 +1,7 @@
 // What waits for a person, dead or in quarantine: why, whose it is, and what an operation is done to. It is counted,
 // paged, and put back or ended slice by slice in a transaction of the operation's; what may not be replayed is told item by
 // item, with the reason. There is no discard: what a person ends has a reason.
+import { readNowMs } from "../../pg/clock.ts";
 import type { Tx } from "../../pg/contract.ts";
 import type { DeadGroup, DeadItem, QueueRecord, Scope, TriageFilter } from "../contract.ts";
 import { queueSignals } from "../signals.ts";
@@ -129,7 +130,7 @@ export function makeDeadLetters(context: QueueContext): DeadLetters {
     options: SurveyOptions = {},
   ): Promise<DeadLetterSurvey> {
     const { terms } = options;
-    const nowMs = await store.readClockMs(database);
+    const nowMs = await readNowMs(database);
     const filter = { ...wanted, untilMs: Math.min(wanted.untilMs ?? Infinity, nowMs) };
     const tally = await store.tallySelection(database, scope, filter);
     const counts = new Map<string | undefined, number>();

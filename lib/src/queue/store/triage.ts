@@ -110,11 +110,6 @@ const tally = statement(
 export const tallySelection = (sql: Runner, scope: Scope, filter: TriageFilter): Promise<Tally[]> =>
   sql.run(tally, values(scope, filter)) as Promise<Tally[]>;
 
-const clock = statement(`select ${ms("tuntas.now()")} as "nowMs"`);
-
-export const readClockMs = async (sql: Runner): Promise<number> =>
-  (await sql.run<{ nowMs: number }>(clock))[0]!.nowMs;
-
 /** A message of a slice, before it is locked. */
 export interface Candidate {
   readonly id: string;

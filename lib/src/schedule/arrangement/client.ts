@@ -1,5 +1,6 @@
 // Schedules that no code declares, as AWS's API makes, changes and removes them. They have nobody who answers for them, and
 // EventBridge's ways where a declaration would have to choose.
+import { readNowMs } from "../../pg/clock.ts";
 import type { Sql } from "../../pg/contract.ts";
 import type { Scope } from "../../queue/contract.ts";
 import { audit, pause, resume, rewrite, timingOf } from "../change.ts";
@@ -55,7 +56,7 @@ export function makeArrangements({ database, turns, onChanged }: Parts): Arrange
             const settings = settingsOfArrangement(arrangement);
             if (place.group !== defaultGroup && !(await store.keepGroup(tx, place, place.group)))
               return "group missing";
-            const nowMs = await rows.readNow(tx);
+            const nowMs = await readNowMs(tx);
             const timing = timingOf(settings, nowMs);
             if (settings.startsMs !== null && settings.startsMs < nowMs - startGraceMs) return "start passed";
             if (!(await rows.insertSchedule(tx, settings, timing))) return "exists";

@@ -9,7 +9,7 @@ import { executionNameOf } from "../client/target.ts";
 import { workflowErrors, type StartResult, type SuppressedStart } from "../contract.ts";
 import type { StartOptions, WorkflowDefinition } from "../declaration.ts";
 import { askedStart, type AskedStart } from "../serve.ts";
-import { readClock } from "../store/calls.ts";
+import { readNowMs } from "../../pg/clock.ts";
 import type { OpenMachines, RemoteStart } from "./contract.ts";
 
 /** A kind of its own, so that no process starts it in this database. */
@@ -52,7 +52,7 @@ async function startIn(
     type: startExecutionType,
     payload: JSON.stringify(asked),
   });
-  return { status: "created", arn, startedAtMs: await readClock(join(tx)) };
+  return { status: "created", arn, startedAtMs: await readNowMs(join(tx)) };
 }
 
 /** Starts an execution of a declared workflow. Errors: TUNTAS_WORKFLOW_INPUT, TUNTAS_WORKFLOW_ELSEWHERE, the service's. */

@@ -2,7 +2,6 @@
 import { inMs } from "../../engine/agenda.ts";
 import type { Sql, Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
-import { ms } from "../../pg/instant.ts";
 
 type Runner = Pick<Sql | Tx, "run">;
 
@@ -177,9 +176,3 @@ export const returnDue = (sql: Runner, dead: readonly string[]) => sql.run(giveB
 
 const drop = statement(`delete from tuntas.workflow_due where execution_id = $1 and key = $2`);
 export const dropDue = (sql: Runner, { executionId, key }: Due) => sql.run(drop, [executionId, key]);
-
-const clock = statement(`select ${ms("tuntas.now()")} as "nowMs"`);
-export async function readClock(sql: Runner): Promise<number> {
-  const [row] = await sql.run<{ nowMs: number }>(clock);
-  return row!.nowMs;
-}

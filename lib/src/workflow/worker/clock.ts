@@ -1,7 +1,7 @@
 // The database's clock, as this process knows it: read now and then, and carried forward in between. It dates the
 // history; what is due is decided by the database itself.
 import type { Sql } from "../../pg/contract.ts";
-import { readClock } from "../store/calls.ts";
+import { readNowMs } from "../../pg/clock.ts";
 
 export interface EngineClock {
   nowMs(): number;
@@ -14,7 +14,7 @@ export function makeEngineClock(database: Pick<Sql, "run">): EngineClock {
     nowMs: () => Math.round(performance.now() + offsetMs),
     async read() {
       const before = performance.now();
-      const nowMs = await readClock(database);
+      const nowMs = await readNowMs(database);
       offsetMs = nowMs - (before + performance.now()) / 2;
     },
   };

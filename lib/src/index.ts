@@ -3,7 +3,7 @@ export { TuntasError, catalogue, isTuntasError } from "./core/error.ts";
 export type { Catalogue } from "./core/error.ts";
 export type { Duration } from "./core/duration.ts";
 export { refuseUnknown, type NamesOf } from "./core/options.ts";
-export { nearest } from "./core/nearest.ts";
+export { meantHint, nearest } from "./core/nearest.ts";
 export { describeIssues, jsonSchemaOf, type JsonSchema, type Schema } from "./core/schema.ts";
 export { app, start } from "./app.ts";
 export type { AppDefinition, AppOptions, RunningApp, StartOptions } from "./app.ts";

@@ -1,4 +1,4 @@
-import { catalogue, nearest, TuntasError } from "tuntas";
+import { catalogue, TuntasError } from "tuntas";
 
 /** The errors of the command line itself. */
 export const cliErrors = catalogue({
@@ -59,10 +59,4 @@ export function usageError(commandName: string, message: string): TuntasError {
     { ...entry, remedy: entry.remedy.replace("COMMAND", commandName) },
     { details: { command: commandName } },
   );
-}
-
-/** What was probably meant, as the end of a message; nothing where no name is near. */
-export function meantHint(word: string, names: readonly string[]): string {
-  const meant = nearest(word, names);
-  return meant === undefined ? "" : `; did you mean ${meant}?`;
 }

@@ -1,9 +1,9 @@
 // From a command line to an exit status: 0 the answer is yes, 1 it is no (or something went wrong), 2 it was not understood.
 import { parseArgs } from "node:util";
-import { isTuntasError, type TuntasError } from "tuntas";
+import { isTuntasError, meantHint, type TuntasError } from "tuntas";
 import { Call, type Answer, type Command } from "./command.ts";
 import { commands } from "./commands/index.ts";
-import { cliErrors, meantHint, usageError } from "./errors.ts";
+import { cliErrors, usageError } from "./errors.ts";
 import { helpOf } from "./help.ts";
 import { findCommand } from "./lookup.ts";
 

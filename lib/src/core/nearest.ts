@@ -24,3 +24,9 @@ export function nearest(given: string, words: readonly string[]): string | undef
   const best = ranked[0];
   return best && best.far <= Math.max(2, Math.floor(given.length / 3)) ? best.word : undefined;
 }
+
+/** What was probably meant, as the end of a message; nothing where no name is near. */
+export function meantHint(given: string, names: readonly string[]): string {
+  const meant = nearest(given, names);
+  return meant === undefined ? "" : `; did you mean ${meant}?`;
+}

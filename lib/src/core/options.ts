@@ -1,7 +1,7 @@
 // Options that nobody knows would be ignored, and in plain JavaScript nothing else says so: they are refused, each with the one
 // that was probably meant.
 import { catalogue } from "./error.ts";
-import { nearest } from "./nearest.ts";
+import { meantHint } from "./nearest.ts";
 
 export const optionErrors = catalogue({
   TUNTAS_OPTION_UNKNOWN: {
@@ -29,10 +29,8 @@ type Names = { readonly [name: string]: true | Names };
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-function unknownName(field: string, name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
-  return `${field}: there is no such option; ${meant === undefined ? `known are ${known.join(", ")}` : `did you mean ${meant}?`}`;
-}
+const unknownName = (field: string, name: string, known: readonly string[]): string =>
+  `${field}: there is no such option${meantHint(name, known) || `; known are ${known.join(", ")}`}`;
 
 /** Options that the declaration does not know, which would be ignored: each with the one that was probably meant. */
 export function* unknownOptions(options: unknown, names: Names, at = ""): Generator<string> {

@@ -2,7 +2,7 @@
 // doubled or corrupted. They are no saving: whoever leaves them out finds out from a customer. Pure.
 import { shippedAlarms, type AlarmDefinition } from "../alarm/index.ts";
 import { metricEntries } from "../measure/catalogue.ts";
-import { nearest } from "../core/nearest.ts";
+import { meantHint } from "../core/nearest.ts";
 import { costErrors, type CostFacts, type Saving } from "./contract.ts";
 import { said } from "./lines.ts";
 import { sizeSavings } from "./savings.ts";
@@ -53,13 +53,11 @@ function before(facts: CostFacts): string {
 
 /** What leaving the metric out saves. Errors: TUNTAS_COST_EVIDENCE for one that is evidence, TUNTAS_COST_METRIC. */
 export function withoutMetric(facts: CostFacts, name: string): Saving {
-  if (!metricEntries.has(name)) {
-    const meant = nearest(name, [...metricEntries.keys()]);
+  if (!metricEntries.has(name))
     throw costErrors.error(
       "TUNTAS_COST_METRIC",
-      `there is no metric ${JSON.stringify(name)}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
+      `there is no metric ${JSON.stringify(name)}${meantHint(name, [...metricEntries.keys()])}`,
     );
-  }
   const why = facts.needed.get(name);
   if (why !== undefined)
     throw costErrors.error(

@@ -1,6 +1,6 @@
 // What nobody can see from here: how large an image is, what a message weighs, what traffic there will be. Each has a value that
 // is taken for granted and can be given; what is given counts more than what was measured.
-import { nearest } from "../core/nearest.ts";
+import { meantHint } from "../core/nearest.ts";
 import { costErrors } from "./contract.ts";
 
 /** Taken for granted where nobody says otherwise. */
@@ -52,10 +52,8 @@ const names: readonly string[] = [...Object.keys(assumedFigures), ...trafficFigu
 const fromOne: readonly string[] = ["hours", "longPollSeconds", "messagesPerCall"];
 
 function wrongIn(name: string, value: unknown): string | undefined {
-  if (!names.includes(name)) {
-    const meant = nearest(name, names);
-    return `${name}: there is no such figure; ${meant === undefined ? `there are ${names.join(", ")}` : `did you mean ${meant}?`}`;
-  }
+  if (!names.includes(name))
+    return `${name}: there is no such figure${meantHint(name, names) || `; there are ${names.join(", ")}`}`;
   const least = fromOne.includes(name) ? 1 : 0;
   return typeof value === "number" && Number.isFinite(value) && value >= least
     ? undefined

@@ -4,7 +4,7 @@ import { isatty } from "node:tty";
 import pino from "pino";
 import { tenth } from "../core/duration.ts";
 import { catalogue, isTuntasError } from "../core/error.ts";
-import { nearest } from "../core/nearest.ts";
+import { meantHint } from "../core/nearest.ts";
 import { readableLine } from "./log/line.ts";
 
 export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error" | "child" | "flush">;
@@ -82,10 +82,9 @@ const levels = ["debug", "info", "warn", "error", "fatal", "silent"];
 function levelOfEnvironment(): string {
   const level = process.env.TUNTAS_LOG_LEVEL || "info";
   if (levels.includes(level)) return level;
-  const meant = nearest(level, levels);
   throw logErrors.error(
     "TUNTAS_LOG_LEVEL_INVALID",
-    `TUNTAS_LOG_LEVEL: expected ${levels.join(", ")}, got ${JSON.stringify(level)}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
+    `TUNTAS_LOG_LEVEL: expected ${levels.join(", ")}, got ${JSON.stringify(level)}${meantHint(level, levels)}`,
   );
 }
 

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Answer, Call, Command } from "../command.ts";
-import { meantHint } from "../errors.ts";
+import { meantHint } from "tuntas";
 import type { DrillName, DrillReport } from "../drills/index.ts";
 import { bold, elapsed, pairs, paragraph, plural, sparkline } from "../render.ts";
 

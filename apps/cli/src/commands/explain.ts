@@ -1,6 +1,6 @@
 // `tuntas explain`: what each shape of work answers to the nine questions that come before any choice of a service.
 import type { Answer, Call, Command } from "../command.ts";
-import { meantHint } from "../errors.ts";
+import { meantHint } from "tuntas";
 import { bold, fitting, pairs, paragraph } from "../render.ts";
 import { answersOf, readNext } from "../scaffold/answers.ts";
 import { reasonFor, templateOf } from "../scaffold/choice.ts";

@@ -1,6 +1,6 @@
 // `tuntas new`: the first five minutes, from an empty folder to work that survives kill -9.
 import type { Answer, Call, Command } from "../command.ts";
-import { meantHint } from "../errors.ts";
+import { meantHint } from "tuntas";
 import { pairs, paragraph, plural } from "../render.ts";
 import { overview } from "./explain.ts";
 import { codeOf, dependenciesOf, projectFiles, toolsOf, workFiles } from "../scaffold/files.ts";

@@ -6,7 +6,7 @@ import { examine } from "tuntas/doctor";
 import type { Checklist, Drilled, Line, ReadinessDefinition } from "tuntas/readiness";
 import type { Answer, Call, Command } from "../command.ts";
 import { declaredIn, gatherFiles } from "../declared.ts";
-import { meantHint } from "../errors.ts";
+import { meantHint } from "tuntas";
 import { bold, paragraph, table } from "../render.ts";
 import { shapeOfKind } from "../scaffold/shapes.ts";
 import { databaseOfEnvironment, withPlatform } from "../session.ts";

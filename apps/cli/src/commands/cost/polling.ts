@@ -1,4 +1,4 @@
-import { comparePolling, type Polling, type PriceTable } from "tuntas/cost";
+import type { Polling, PriceTable } from "tuntas/cost";
 import type { Call, Command } from "../../command.ts";
 import { table } from "../../render.ts";
 import { pricesOf, pricesOption } from "./files.ts";
@@ -28,6 +28,7 @@ function textOf(of: Polling, { currency }: PriceTable, executions: number): stri
 }
 
 async function run(call: Call) {
+  const { comparePolling } = await import("tuntas/cost");
   const seconds = (name: string): number => {
     call.required(name);
     const ms = call.durationMs(name)!;

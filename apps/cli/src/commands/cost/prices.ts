@@ -1,4 +1,3 @@
-import { examplePrices } from "tuntas/cost";
 import type { Command } from "../../command.ts";
 
 export const costPrices: Command = {
@@ -6,5 +5,8 @@ export const costPrices: Command = {
   summary:
     "Prints the example table of prices as JSON, with its region and day: a file to put your own numbers in.",
   examples: [["tuntas cost prices > prices.json", "then replace its numbers, and give it by --prices"]],
-  run: () => Promise.resolve({ document: examplePrices, text: JSON.stringify(examplePrices, undefined, 2) }),
+  async run() {
+    const { examplePrices } = await import("tuntas/cost");
+    return { document: examplePrices, text: JSON.stringify(examplePrices, undefined, 2) };
+  },
 };

@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
-import type { Platform } from "tuntas";
+import { meantHint, type Platform } from "tuntas";
 import { serviceErrors, type Deployed, type DeployOptions, type ServiceDefinition } from "tuntas/service";
 import type { Answer, Call, Command } from "../../command.ts";
 import { loadApplication } from "../../dev/load.ts";
-import { meantHint } from "../../errors.ts";
 import { actorOf, actorOption } from "../../session.ts";
 import { withService } from "./lookup.ts";
 import { describeService, logTable } from "./report.ts";

@@ -73,12 +73,15 @@ function natLine(facts: CostFacts): Part {
   };
 }
 
+/** A GB of logs that is taken in and kept for so many days. */
+export const logGbCost = ({ prices: { prices } }: CostFacts, days: number): number =>
+  prices.logGb + prices.logGbMonth * (days / 30);
+
 function logLine(facts: CostFacts): Part {
-  const { logGb, logGbMonth } = facts.prices.prices;
   const [gb, days] = [amounts.logGb(facts), amounts.figure(facts, "logDays")];
   return {
     driver: "logs",
-    cost: gb.value * (logGb + logGbMonth * (days.value / 30)),
+    cost: gb.value * logGbCost(facts, days.value),
     quantity: `${said(gb.value)} GB, kept ${said(days.value)} days`,
     basis: basisOf(gb, days),
   };

@@ -5,7 +5,7 @@ import { levelsOf } from "../check/machines/states.ts";
 import { taskSize } from "../service/size.ts";
 import * as amounts from "./amounts.ts";
 import type { CostedService, CostFacts, Saving } from "./contract.ts";
-import { instanceHour, said } from "./lines.ts";
+import { instanceHour, logGbCost, said } from "./lines.ts";
 
 /** Of what was seen in the busiest hour, so that the next busiest fits too. */
 const cpuRoom = 2;
@@ -103,9 +103,12 @@ function withoutNat(facts: CostFacts): Saving[] {
 }
 
 function logging(facts: CostFacts): Saving[] {
-  const { logGb, logGbMonth } = facts.prices.prices;
   const days = amounts.figure(facts, "logDays").value;
-  const kept = amounts.logGb(facts).value * logGbMonth * ((days - logDaysEnough) / 30);
+  const kept = withFigure(
+    facts,
+    { logDays: logDaysEnough },
+    (of) => amounts.logGb(of).value * logGbCost(of, amounts.figure(of, "logDays").value),
+  );
   const { logBytes } = facts.measured;
   const all = [...logBytes.values()].reduce((sum, bytes) => sum + bytes, 0);
   const debugGb = all > 0 ? (amounts.logGb(facts).value * (logBytes.get("debug") ?? 0)) / all : 0;
@@ -113,7 +116,7 @@ function logging(facts: CostFacts): Saving[] {
     { driver: "logs", saves: kept, what: `keep logs ${logDaysEnough} days instead of ${said(days)}` },
     {
       driver: "logs",
-      saves: debugGb * (logGb + logGbMonth * (days / 30)),
+      saves: debugGb * logGbCost(facts, days),
       what: "TUNTAS_LOG_LEVEL=info: the lines of debug",
     },
   ];

@@ -39,12 +39,16 @@ export interface Whereabouts {
   readonly receives: number;
 }
 
-const locate = statement(
+/** The queue of which that holds, as `q`, with its dead-letter queue. */
+const withDeadLetters = (condition: string): string =>
   `with q as materialized (
      select q.id, d.id as dead_letter_id from tuntas.queue q
        left join tuntas.queue d on d.account = q.account and d.region = q.region and d.name = q.dead_letter_name
-     where q.id = $1
-   )
+     where ${condition}
+   )`;
+
+const locate = statement(
+  `${withDeadLetters("q.id = $1")}
    select place, receives from (
      select 1 as rank, 'in_flight' as place, t.receives from q join tuntas.held t on t.queue_id = q.id and t.group_id = $2
      union all select 2, 'ready', t.receives from q join tuntas.ready t on t.queue_id = q.id and t.group_id = $2
@@ -68,11 +72,7 @@ const arm = (place: string, table: string, at: string) =>
   `select '${place}' as place from q join tuntas.${table} t on t.queue_id = q.${at} where ($4::bigint is null or t.id <= $4)${at === "id" ? "" : " and t.source_queue_id = q.id"}`;
 
 const left = statement(
-  `with q as materialized (
-     select q.id, d.id as dead_letter_id from tuntas.queue q
-       left join tuntas.queue d on d.account = q.account and d.region = q.region and d.name = q.dead_letter_name
-     where q.account = $1 and q.region = $2 and q.name = $3
-   )
+  `${withDeadLetters("q.account = $1 and q.region = $2 and q.name = $3")}
    select place, count(*)::float8 as count from (
      select place from (${[
        ...["ready", "held", "delayed"].flatMap((table) => [

@@ -7,8 +7,8 @@ import { embedded, onDatabase, postgres15, type Server } from "../cases/processe
 import { makeRandom } from "../fault/random.ts";
 import { openCases, type Cases } from "./cases.ts";
 import { faults, pickFault, type Stage } from "./faults.ts";
-import { openOrders, readEffects, type Orders } from "./orders.ts";
-import { interruptions, quantile } from "./record.ts";
+import { openOrders, readEffects } from "./orders.ts";
+import { interruptions, longestTakeOvers, quantile, type Strike } from "./record.ts";
 import { judgeSchedules, openOccurrences, openSchedules, readClock } from "./schedules.ts";
 
 const { env } = process;
@@ -24,23 +24,23 @@ const settleMsMax = 180_000;
 const chosen = faults.filter(({ kind }) => kinds === "all" || kinds.split(",").includes(kind));
 const msBetween = (minutes * 60_000) / faultsMin;
 
-/** Strikes until both the time and the number are reached; answers how often each did. */
-async function strikeAll(stage: Stage): Promise<Map<string, number>> {
+/** Strikes until both the time and the number are reached. */
+async function strikeAll(stage: Stage): Promise<Strike[]> {
   const random = makeRandom(seed);
-  const struck = new Map<string, number>();
+  const strikes: Strike[] = [];
   const begunMs = performance.now();
   const until = begunMs + minutes * 60_000;
   for (let n = 0; n < faultsMin || performance.now() < until; n++) {
     // Each has its instant, so that one that takes long to strike does not put off those after it.
     await pause(begunMs + (n + random.fraction()) * msBetween - performance.now());
     const fault = await pickFault(chosen, stage, random);
-    struck.set(fault.name, (struck.get(fault.name) ?? 0) + 1);
+    strikes.push({ name: fault.name, atMs: performance.now() });
     await fault.strike(stage, random);
     if (n % 50 === 49) console.log(`${n + 1} faults, ${stage.orders.accepted.size} orders accepted`);
   }
   while (stage.lasting.size > 0) await Promise.all(stage.lasting);
   for (const { wire } of stage.orders.workers) wire.heal();
-  return struck;
+  return strikes;
 }
 
 const workLeft = `select ((select count(*) from tuntas.ready r join tuntas.queue q on q.id = r.queue_id where q.name like 'chaos%')
@@ -60,6 +60,9 @@ async function settle(countLeft: () => Promise<number>): Promise<number> {
   }
 }
 
+const countEach = (names: readonly string[]): Record<string, number> =>
+  Object.fromEntries([...new Set(names)].map((name) => [name, names.filter((each) => each === name).length]));
+
 const figuresOf = (waits: readonly number[]) => ({
   n: waits.length,
   median: quantile(waits, 0.5),
@@ -67,10 +70,11 @@ const figuresOf = (waits: readonly number[]) => ({
   max: quantile(waits, 1),
 });
 
-async function judge(stage: Stage, { orders, url }: { orders: Orders; url: string }) {
-  const { by, doubled } = await onDatabase(url, readEffects);
+async function judge({ orders, ...stage }: Stage, strikes: readonly Strike[]) {
+  const { by, doubled } = await onDatabase(stage.server.url, readEffects);
+  const record = [orders.begun, stage.ends, by] as const;
   const takeOver = Object.fromEntries(
-    interruptions(orders.begun, stage.ends, by).map(({ kind, takeOversMs, ...counts }) => [
+    interruptions(...record).map(({ kind, takeOversMs, ...counts }) => [
       kind,
       { ...counts, seconds: figuresOf(takeOversMs) },
     ]),
@@ -86,6 +90,7 @@ async function judge(stage: Stage, { orders, url }: { orders: Orders; url: strin
     lost,
     doubled,
     takeOver,
+    longest: longestTakeOvers(record, strikes, { count: 5, beforeMs: 6000 }),
     outage,
   };
 }
@@ -136,7 +141,7 @@ async function run(server: Server) {
       lasting: new Set(),
       outagesMs: new Map(),
     };
-    const struck = await strikeAll(stage);
+    const strikes = await strikeAll(stage);
     await orders.rest();
     const until = await readClock(server.url);
     const unfinished = {
@@ -144,14 +149,13 @@ async function run(server: Server) {
       occurrences: await settle(() => openOccurrences(server.url, until)),
       cases: (await cases?.rest()) ?? 0,
     };
-    const figures = await judge(stage, { orders, url: server.url });
+    const figures = await judge(stage, strikes);
     const schedules = await judgeSchedules(server.url, until);
     const amiss = [...schedules.amiss, ...((await cases?.amiss()) ?? [])];
-    const count = [...struck.values()].reduce((sum, n) => sum + n, 0);
     return {
       seed,
-      faults: count,
-      struck: Object.fromEntries(struck),
+      faults: strikes.length,
+      struck: countEach(strikes.map(({ name }) => name)),
       cases: cases?.opened() ?? 0,
       unfinished,
       ...figures,

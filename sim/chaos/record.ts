@@ -25,6 +25,19 @@ export interface Interrupted {
   readonly neverBegunAgain: number;
 }
 
+/** A fault, of whatever kind. */
+export interface Strike {
+  readonly name: string;
+  readonly atMs: number;
+}
+
+/** A take-over, and what struck from a while before it until it was over. */
+export interface TakeOver {
+  readonly kind: string;
+  readonly waitedMs: number;
+  readonly beside: readonly string[];
+}
+
 /** What was begun earlier and has an effect had ended long before. */
 const lastMs = 1000;
 
@@ -38,25 +51,54 @@ function groupBy<K, V>(items: readonly V[], keyOf: (item: V) => K): Map<K, V[]> 
   return groups;
 }
 
-export function interruptions(
+/** Who began what, who was killed, frozen or cut off, and whose effects are there. */
+type Recorded = readonly [
   begun: readonly Begun[],
   ends: readonly End[],
   effects: ReadonlyMap<string, number>,
-): Interrupted[] {
+];
+
+function fatesOf(...[begun, ends, effects]: Recorded) {
   const byId = groupBy(begun, ({ id }) => id);
   const byPid = groupBy(begun, ({ pid }) => pid);
-  const found = ends.flatMap(({ pid, kind, atMs }) =>
+  return ends.flatMap(({ pid, kind, atMs }) =>
     (byPid.get(pid) ?? [])
       .filter((each) => each.atMs <= atMs && (effects.get(each.id) !== pid || each.atMs > atMs - lastMs))
-      .map(({ id }) => ({ kind, ...fateOf(byId.get(id)!, { pid, atMs }, effects.get(id)) })),
+      .map(({ id }) => ({ kind, atMs, ...fateOf(byId.get(id)!, { pid, atMs }, effects.get(id)) })),
   );
-  return [...groupBy(found, ({ kind }) => kind)].map(([kind, fates]) => ({
+}
+
+export function interruptions(...record: Recorded): Interrupted[] {
+  return [...groupBy(fatesOf(...record), ({ kind }) => kind)].map(([kind, fates]) => ({
     kind,
     messages: fates.filter(({ fate }) => fate !== "committed").length,
     committed: fates.filter(({ fate }) => fate === "committed").length,
     takeOversMs: fates.flatMap(({ waitedMs }) => waitedMs ?? []).toSorted((a, b) => a - b),
     neverBegunAgain: fates.filter(({ fate }) => fate === "gone").length,
   }));
+}
+
+/** The longest take-overs, one of each fault: without what else struck nobody could say why they took that long. */
+export function longestTakeOvers(
+  record: Recorded,
+  strikes: readonly Strike[],
+  { count, beforeMs }: { count: number; beforeMs: number },
+): TakeOver[] {
+  const ofEach = [...groupBy(fatesOf(...record), ({ atMs }) => atMs)].map(([atMs, fates]) => ({
+    kind: fates[0]!.kind,
+    atMs,
+    waitedMs: Math.max(...fates.map(({ waitedMs }) => waitedMs ?? 0)),
+  }));
+  return ofEach
+    .toSorted((a, b) => b.waitedMs - a.waitedMs)
+    .slice(0, count)
+    .map(({ kind, atMs, waitedMs }) => ({
+      kind,
+      waitedMs: Math.round(waitedMs),
+      beside: strikes
+        .filter((strike) => strike.atMs > atMs - beforeMs && strike.atMs < atMs + waitedMs)
+        .map((strike) => `${strike.name} ${((strike.atMs - atMs) / 1000).toFixed(1)} s`),
+    }));
 }
 
 function fateOf(

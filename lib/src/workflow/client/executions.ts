@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Failure, Json } from "../../asl/contract.ts";
 import { historyFullCause, isTooDeep, limits, type Machine } from "../../asl/index.ts";
 import { assertRedrivable, unknownCallers } from "../../ledger/index.ts";
+import type { Tx } from "../../pg/contract.ts";
 import type { Database } from "../../pg/database.ts";
 import { join, type Runner, type Transaction } from "../../pg/join.ts";
 import { announceIn } from "../store/own.ts";
@@ -49,17 +50,24 @@ export interface Executions {
   /** The filter with its end in time: what fails later is not part of it. */
   freeze(filter: store.FailedFilter): store.FailedFilter;
   /**
-   * Runs again from where it failed; false where it runs or succeeded. With a client's token, the same request again is
-   * the same redrive (`redrivenBy`). Errors: TUNTAS_REDRIVE_REFUSED where nobody knows what became of a side effect of it,
-   * or of a child of its maps.
+   * Runs again from where it failed; false where it runs or succeeded. Errors: TUNTAS_REDRIVE_REFUSED where nobody knows
+   * what became of a side effect of it, or of a child of its maps.
    */
-  redrive(execution: ExecutionRecord, clientToken?: string): Promise<boolean>;
+  redrive(execution: ExecutionRecord, along?: RedrivenAlong): Promise<boolean>;
   /** When the token redrove the execution, in the last 15 minutes. */
   redrivenBy(execution: ExecutionRecord, clientToken: string): Promise<number | undefined>;
   mapRun(arn: string): Promise<MapRunRecord | undefined>;
   mapRuns(execution: ExecutionRecord, page: Page): Promise<MapRunRecord[]>;
   children(mapRunArn: string, filter: store.ChildFilter, page: Page): Promise<ExecutionRecord[]>;
   updateMapRun(arn: string, change: Parameters<typeof mapRuns.updateMapRun>[2]): Promise<boolean>;
+}
+
+/** What goes into the commit of a redrive. */
+export interface RedrivenAlong {
+  /** The same request again is the same redrive (`redrivenBy`). */
+  readonly clientToken?: string | undefined;
+  /** Writes what is to be there if the execution is redriven, and only then. */
+  readonly write?: (tx: Tx) => Promise<void>;
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -157,15 +165,18 @@ export function makeExecutions(database: Database, worker: WorkflowWorker): Exec
     };
   }
 
-  /** Writes the redrive and whose it is in one commit; the fence tells of two that come at once. */
-  const recording = (id: string, clientToken: string) => (advance: Advance) =>
-    database.transaction(async (tx) => {
-      if ((await findRedrive(tx, id, clientToken)) !== undefined) return false;
-      const hasMoved = await writeAdvances(tx, [advance]);
-      if (!hasMoved(advance)) return false;
-      await recordRedrive(tx, id, clientToken);
-      return true;
-    });
+  /** Writes the redrive and what goes along in one commit; the fence tells of two that come at once. */
+  const committing =
+    (id: string, { clientToken, write }: RedrivenAlong) =>
+    (advance: Advance) =>
+      database.transaction(async (tx) => {
+        const isRepeated =
+          clientToken !== undefined && (await findRedrive(tx, id, clientToken)) !== undefined;
+        if (isRepeated || !(await writeAdvances(tx, [advance]))(advance)) return false;
+        if (clientToken !== undefined) await recordRedrive(tx, id, clientToken);
+        await write?.(tx);
+        return true;
+      });
 
   return {
     async start(request) {
@@ -194,11 +205,11 @@ export function makeExecutions(database: Database, worker: WorkflowWorker): Exec
       (await engine.dispatch(execution.id, { type: "stopped", ...failure })) === "applied",
     failed: (machine, filter, page) => store.findFailed(database, machine.id, filter, page),
     freeze: (filter) => ({ ...filter, untilMs: Math.min(filter.untilMs ?? Infinity, clock.nowMs()) }),
-    async redrive(execution, clientToken) {
+    async redrive(execution, along) {
       const callers = await unknownCallers(database);
       const family = callers.length > 0 ? await store.familyAmong(database, execution.id, callers) : [];
       await assertRedrivable(database, family);
-      const how = clientToken === undefined ? {} : { commit: recording(execution.id, clientToken) };
+      const how = along ? { commit: committing(execution.id, along) } : {};
       return (await engine.dispatch(execution.id, { type: "redriven" }, how)) === "applied";
     },
     redrivenBy: ({ id }, clientToken) => findRedrive(database, id, clientToken),

@@ -3,6 +3,7 @@ import type { ExecutionState, Json } from "../../asl/contract.ts";
 import { writeAudit } from "../../engine/audit.ts";
 import type { Sql } from "../../pg/contract.ts";
 import type { Approvals } from "../approval/client.ts";
+import type { Executions } from "../client/executions.ts";
 import { workflowErrors, type ExecutionRecord } from "../contract.ts";
 import type {
   DomainFact,
@@ -21,7 +22,7 @@ export interface Redrives {
   /** What the execution has left behind, and whether a redrive is safe. Errors: TUNTAS_EXECUTION_MISSING. */
   inspect(arn: string): Promise<Inspection>;
   /**
-   * Redrives by an operator's decision, which is on record before it happens. Errors: TUNTAS_REDRIVE_FORBIDDEN,
+   * Redrives by an operator's decision, which is on record in the same commit. Errors: TUNTAS_REDRIVE_FORBIDDEN,
    * TUNTAS_REDRIVE_CHANGED, TUNTAS_REDRIVE_REFUSED, TUNTAS_EXECUTION_MISSING.
    */
   redrive(arn: string, decision: RedriveDecision): Promise<RedriveReport>;
@@ -35,7 +36,7 @@ export interface RedriveParts {
   readonly stateOf: (executionId: string) => Promise<ExecutionState | undefined>;
   /** Whether handlers of an application carry the machine's tasks out. */
   readonly isOwn: (revision: string) => Promise<boolean>;
-  readonly redrive: (execution: ExecutionRecord) => Promise<boolean>;
+  readonly redrive: Executions["redrive"];
   readonly approvals: Pick<Approvals, "list">;
 }
 
@@ -110,14 +111,15 @@ export function makeRedrives(parts: RedriveParts): Redrives {
       const inspection = await inspect(arn);
       assertAllowed(inspection, decision);
       const { by, reason, seen, reconciled = false } = decision;
-      const auditId = await writeAudit(database, {
-        actor: by,
-        action: "workflow.redrive",
-        subject: arn,
-        reason,
-        details: { verdict: seen, reconciled, findings: inspection.findings },
+      const details = { verdict: seen, reconciled, findings: inspection.findings };
+      const entry = { actor: by, action: "workflow.redrive", subject: arn, reason, details };
+      let auditId: string | undefined;
+      await parts.redrive(inspection.execution, {
+        async write(tx) {
+          auditId = await writeAudit(tx, entry);
+        },
       });
-      if (await parts.redrive(inspection.execution)) return { status: "redriven", inspection, auditId };
+      if (auditId !== undefined) return { status: "redriven", inspection, auditId };
       throw redriveErrors.error("TUNTAS_REDRIVE_CHANGED", `${arn}: somebody else redrove it a moment before`);
     },
     bind(workflow, view) {

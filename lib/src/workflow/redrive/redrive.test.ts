@@ -154,6 +154,25 @@ describe("a redrive", () => {
     expect(JSON.parse(audit!.details)).toMatchObject({ verdict: "safe", reconciled: false });
   });
 
+  test("of two who decide at once is on record for the one whose it was", async () => {
+    let mended = false;
+    const arn = await failed(() => (mended ? "sent" : fail()));
+    mended = true;
+    const askers = ["ada", "bob"];
+    const asked = await Promise.allSettled(
+      askers.map((by) => redrives().redrive(arn, { ...operator, by, seen: "safe" })),
+    );
+    const refused = asked.filter(({ status }) => status === "rejected");
+    expect(refused).toEqual([
+      expect.objectContaining({ reason: expect.objectContaining({ code: "TUNTAS_REDRIVE_CHANGED" }) }),
+    ]);
+    const rows = await kit.platform.database.run(
+      statement("select actor from tuntas.audit where action = 'workflow.redrive' and subject = $1"),
+      [arn],
+    );
+    expect(rows).toEqual([{ actor: askers[asked.findIndex(({ status }) => status === "fulfilled")] }]);
+  });
+
   test("is refused where the facts are not those that the operator saw, or speak against it", async () => {
     const arn = await failed(fail);
     row = { status: "NOTICE_SENT" };

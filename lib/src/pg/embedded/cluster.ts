@@ -17,7 +17,7 @@ import { join } from "node:path";
 import type { Binaries } from "./binaries.ts";
 import { runCommand, type Account } from "./command.ts";
 import { embeddedErrors } from "./contract.ts";
-import { checkOwner } from "./owner.ts";
+import { checkOwner, closeToOthers } from "./owner.ts";
 import { newSecret, writePrivately } from "./record.ts";
 import { settingsText } from "./settings.ts";
 
@@ -40,6 +40,7 @@ export async function openCluster(
   sweep(place);
   if (!existsSync(directory)) await makeCluster(place, binaries, account);
   checkOwner(directory, account?.uid);
+  closeToOthers(directory);
   checkCluster(directory, binaries);
   writePrivately(join(directory, settingsFile), settingsText(totalmem(), process.platform));
   return { directory, password: readFileSync(join(directory, passwordFile), "utf8").trim() };

@@ -1,6 +1,6 @@
 // Whose a data directory is. PostgreSQL takes one of its own user's alone, and a copy often has another owner: `cp` by root, an
 // archive, a volume of another container.
-import { readFileSync, statSync } from "node:fs";
+import { chmodSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { embeddedErrors } from "./contract.ts";
 
@@ -46,4 +46,9 @@ export function wrongOwner(path: string, whole: string, uid = process.getuid?.()
 export function checkOwner(cluster: string, uid: number | undefined): void {
   const wrong = wrongOwner(cluster, cluster, uid);
   if (wrong !== undefined) throw embeddedErrors.error("TUNTAS_EMBEDDED_DATA_DIR_DENIED", wrong);
+}
+
+/** PostgreSQL refuses a directory that others may read, which a copy is where only the umask was asked: it is its user's alone again. */
+export function closeToOthers(cluster: string): void {
+  if (process.platform !== "win32" && (statSync(cluster).mode & 0o027) !== 0) chmodSync(cluster, 0o700);
 }

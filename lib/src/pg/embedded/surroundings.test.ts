@@ -184,7 +184,7 @@ describe.runIf(isLinux && isRoot)("the embedded server and accounts", () => {
     expect(stranger.code).toBe("TUNTAS_EMBEDDED_DATA_DIR_DENIED");
   });
 
-  it("says whose a copied directory is, and the command that gives it to whoever runs", async () => {
+  it("says whose a copied directory is, and the command that gives it to whoever runs; closes it to others", async () => {
     const dataDir = await stoppedServer();
     const copy = join(household.folder(), "copy's");
     cpSync(dataDir, copy, { recursive: true }); // by root, so that all of it is root's now
@@ -198,6 +198,7 @@ describe.runIf(isLinux && isRoot)("the embedded server and accounts", () => {
     expect(stranger.code).toBe("TUNTAS_EMBEDDED_DATA_DIR_DENIED");
     const { uid } = statSync(join(dataDir, "cluster"));
     execFileSync("chown", ["-R", String(uid), join(copy, "cluster")]); // as it says
+    chmodSync(join(copy, "cluster"), 0o755);
     await expectKept(copy);
   });
 

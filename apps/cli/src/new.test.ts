@@ -113,7 +113,13 @@ test("in a project that is there its files are left, and what it lacks is said",
   writeFileSync(join(folder, "package.json"), mine);
   await type("new", "worker", "refunds");
   const { document } = await type("new", "api", "claim-intake");
-  expect(document.kept).toEqual(["package.json", "tsconfig.json", ".gitignore"].toSorted());
+  expect(document.kept).toEqual([
+    "Dockerfile",
+    ".dockerignore",
+    ".gitignore",
+    "package.json",
+    "tsconfig.json",
+  ]);
   const linesOf = ({ next }: { next: string[][] }) => next.map(([line]) => line);
   expect(linesOf(document).slice(0, 4)).toEqual([
     "npm install fastify@5.12.8 zod@4.6.7",
@@ -197,3 +203,34 @@ test("docs/learn/shapes.md has the table as it is", () => {
   const asked = [...page.matchAll(/^\d+\. .*? An? `(\w+)`/gm)].map(([, name]) => name);
   expect(asked).toEqual(questions.map(({ shape }) => shape));
 });
+
+test.each(shapeNames)(
+  "D-03: the image of %s runs as a user of its own, with a bounded heap, and opens the one port that is served",
+  (shape) => {
+    const files = [...projectFiles(shape, "other-name"), ...workFiles(shape, "other-name")];
+    const textOf = (path: string) => files.find((file) => file.path === path)!.text;
+    const stages = textOf("Dockerfile")
+      .split(/^FROM /m)
+      .slice(1);
+    expect(stages).toHaveLength(2);
+    const [build, image] = stages.map((stage) =>
+      stage
+        .split("\n")
+        .slice(1)
+        .filter((line) => /^[A-Z]+ /.test(line)),
+    );
+    expect(build).toContain("RUN npm ci --ignore-scripts");
+    const serves = files.some(({ path }) => path.endsWith(".server.ts"));
+    expect(image).toEqual([
+      ...(serves
+        ? ["ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080", "EXPOSE 8080"]
+        : ["ENV NODE_ENV=production"]),
+      "WORKDIR /app",
+      "COPY --from=build /app ./",
+      "USER 10001:10001",
+      'CMD ["node", "--max-old-space-size-percentage=70", "dist/other-name.main.js"]',
+    ]);
+    const left = textOf(".dockerignore").split("\n");
+    expect(left).toEqual(expect.arrayContaining(["node_modules/", ".git/", ".tuntas/", ".env*"]));
+  },
+);

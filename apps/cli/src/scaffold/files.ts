@@ -90,12 +90,22 @@ function manifestOf(text: string, shape: ShapeName, files: readonly NewFile[]): 
   return `${JSON.stringify(made, null, 2)}\n`;
 }
 
+/** What serves listens beyond the container, at its one port. */
+function imageOf(text: string, files: readonly NewFile[]): string {
+  if (!files.some(({ path }) => path.endsWith(".server.ts"))) return text;
+  const listens = "ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080\nEXPOSE 8080";
+  return text.replace("ENV NODE_ENV=production", listens);
+}
+
+/** npm packs no file of that name, and leaves out what it ignores. */
+const hidden = ["gitignore", "dockerignore"];
+
 /** The files that a project has once, whatever work is in it; those that are there are left as they are. */
 export function projectFiles(shape: ShapeName, name: string): NewFile[] {
   const files = workFiles(shape, name);
   return named(read("project"), "first-work", name).map(({ path, text }) => {
     if (path === "package.json") return { path, text: manifestOf(text, shape, files) };
-    // npm packs no file of that name.
-    return path === "gitignore" ? { path: ".gitignore", text } : { path, text };
+    if (path === "Dockerfile") return { path, text: imageOf(text, files) };
+    return { path: hidden.includes(path) ? `.${path}` : path, text };
   });
 }

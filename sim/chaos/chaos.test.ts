@@ -8,7 +8,7 @@ import { makeRandom } from "../fault/random.ts";
 import { openCases, type Cases } from "./cases.ts";
 import { faults, pickFault, type Stage } from "./faults.ts";
 import { openOrders, readEffects } from "./orders.ts";
-import { interruptions, longestTakeOvers, quantile, type Strike } from "./record.ts";
+import { fatesOf, groupBy, interruptions, longestTakeOvers, quantile, type Strike } from "./record.ts";
 import { judgeSchedules, openOccurrences, openSchedules, readClock } from "./schedules.ts";
 
 const { env } = process;
@@ -60,9 +60,6 @@ async function settle(countLeft: () => Promise<number>): Promise<number> {
   }
 }
 
-const countEach = (names: readonly string[]): Record<string, number> =>
-  Object.fromEntries([...new Set(names)].map((name) => [name, names.filter((each) => each === name).length]));
-
 const figuresOf = (waits: readonly number[]) => ({
   n: waits.length,
   median: quantile(waits, 0.5),
@@ -70,17 +67,17 @@ const figuresOf = (waits: readonly number[]) => ({
   max: quantile(waits, 1),
 });
 
-async function judge({ orders, ...stage }: Stage, strikes: readonly Strike[]) {
-  const { by, doubled } = await onDatabase(stage.server.url, readEffects);
-  const record = [orders.begun, stage.ends, by] as const;
+async function judge({ server, orders, ends, outagesMs }: Stage, strikes: readonly Strike[]) {
+  const { by, doubled } = await onDatabase(server.url, readEffects);
+  const fates = fatesOf(orders.begun, ends, by);
   const takeOver = Object.fromEntries(
-    interruptions(...record).map(({ kind, takeOversMs, ...counts }) => [
+    interruptions(fates).map(({ kind, takeOversMs, ...counts }) => [
       kind,
       { ...counts, seconds: figuresOf(takeOversMs) },
     ]),
   );
   const outage = Object.fromEntries(
-    [...stage.outagesMs].map(([kind, waits]) => [kind, figuresOf(waits.toSorted((a, b) => a - b))]),
+    [...outagesMs].map(([kind, waits]) => [kind, figuresOf(waits.toSorted((a, b) => a - b))]),
   );
   const lost = [...orders.accepted].filter((id) => !by.has(id));
   return {
@@ -90,7 +87,7 @@ async function judge({ orders, ...stage }: Stage, strikes: readonly Strike[]) {
     lost,
     doubled,
     takeOver,
-    longest: longestTakeOvers(record, strikes, { count: 5, beforeMs: 6000 }),
+    longest: longestTakeOvers(fates, strikes, { count: 5, beforeMs: 6000 }),
     outage,
   };
 }
@@ -155,7 +152,9 @@ async function run(server: Server) {
     return {
       seed,
       faults: strikes.length,
-      struck: countEach(strikes.map(({ name }) => name)),
+      struck: Object.fromEntries(
+        [...groupBy(strikes, ({ name }) => name)].map(([name, all]) => [name, all.length]),
+      ),
       cases: cases?.opened() ?? 0,
       unfinished,
       ...figures,

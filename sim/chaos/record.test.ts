@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { interruptions, longestTakeOvers } from "./record.ts";
+import { fatesOf, interruptions, longestTakeOvers } from "./record.ts";
 
 test("tells a message whose commit had gone out from one that another process had to begin again, and from a lost one", () => {
   const begun = [
@@ -14,7 +14,7 @@ test("tells a message whose commit had gone out from one that another process ha
     ["taken", 2],
     ["other", 2],
   ]);
-  expect(interruptions(begun, [{ pid: 1, kind: "kill", atMs: 100 }], effects)).toEqual([
+  expect(interruptions(fatesOf(begun, [{ pid: 1, kind: "kill", atMs: 100 }], effects))).toEqual([
     { kind: "kill", messages: 2, committed: 1, takeOversMs: [800], neverBegunAgain: 1 },
   ]);
 });
@@ -39,7 +39,7 @@ test("says of the longest take-overs what else struck meanwhile, and not what ha
     ["quick", 2],
     ["slow", 3],
   ]);
-  expect(longestTakeOvers([begun, ends, effects], strikes, { count: 1, beforeMs: 6000 })).toEqual([
+  expect(longestTakeOvers(fatesOf(begun, ends, effects), strikes, { count: 1, beforeMs: 6000 })).toEqual([
     { kind: "kill", waitedMs: 5500, beside: ["PostgreSQL crashes -1.5 s", "kill 0.0 s"] },
   ]);
 });

@@ -41,7 +41,7 @@ export interface TakeOver {
 /** What was begun earlier and has an effect had ended long before. */
 const lastMs = 1000;
 
-function groupBy<K, V>(items: readonly V[], keyOf: (item: V) => K): Map<K, V[]> {
+export function groupBy<K, V>(items: readonly V[], keyOf: (item: V) => K): Map<K, V[]> {
   const groups = new Map<K, V[]>();
   for (const item of items) {
     const group = groups.get(keyOf(item));
@@ -51,14 +51,22 @@ function groupBy<K, V>(items: readonly V[], keyOf: (item: V) => K): Map<K, V[]> 
   return groups;
 }
 
-/** Who began what, who was killed, frozen or cut off, and whose effects are there. */
-type Recorded = readonly [
+/** What became of a message that a process had begun when a fault struck it. */
+interface Fate {
+  readonly kind: string;
+  /** When the fault struck. */
+  readonly atMs: number;
+  readonly fate: "committed" | "taken over" | "elsewhere" | "gone";
+  /** Until another process began it. */
+  readonly waitedMs?: number;
+}
+
+/** The fates of all that faults interrupted; `effects` has whose effect each message has. */
+export function fatesOf(
   begun: readonly Begun[],
   ends: readonly End[],
   effects: ReadonlyMap<string, number>,
-];
-
-function fatesOf(...[begun, ends, effects]: Recorded) {
+): Fate[] {
   const byId = groupBy(begun, ({ id }) => id);
   const byPid = groupBy(begun, ({ pid }) => pid);
   return ends.flatMap(({ pid, kind, atMs }) =>
@@ -68,23 +76,22 @@ function fatesOf(...[begun, ends, effects]: Recorded) {
   );
 }
 
-export function interruptions(...record: Recorded): Interrupted[] {
-  return [...groupBy(fatesOf(...record), ({ kind }) => kind)].map(([kind, fates]) => ({
+export const interruptions = (all: readonly Fate[]): Interrupted[] =>
+  [...groupBy(all, ({ kind }) => kind)].map(([kind, fates]) => ({
     kind,
     messages: fates.filter(({ fate }) => fate !== "committed").length,
     committed: fates.filter(({ fate }) => fate === "committed").length,
     takeOversMs: fates.flatMap(({ waitedMs }) => waitedMs ?? []).toSorted((a, b) => a - b),
     neverBegunAgain: fates.filter(({ fate }) => fate === "gone").length,
   }));
-}
 
 /** The longest take-overs, one of each fault: without what else struck nobody could say why they took that long. */
 export function longestTakeOvers(
-  record: Recorded,
+  all: readonly Fate[],
   strikes: readonly Strike[],
   { count, beforeMs }: { count: number; beforeMs: number },
 ): TakeOver[] {
-  const ofEach = [...groupBy(fatesOf(...record), ({ atMs }) => atMs)].map(([atMs, fates]) => ({
+  const ofEach = [...groupBy(all, ({ atMs }) => atMs)].map(([atMs, fates]) => ({
     kind: fates[0]!.kind,
     atMs,
     waitedMs: Math.max(...fates.map(({ waitedMs }) => waitedMs ?? 0)),
@@ -105,7 +112,7 @@ function fateOf(
   all: readonly Begun[],
   { pid, atMs }: { pid: number; atMs: number },
   effectBy: number | undefined,
-): { fate: "committed" | "taken over" | "elsewhere" | "gone"; waitedMs?: number } {
+): Pick<Fate, "fate" | "waitedMs"> {
   if (effectBy === pid) return { fate: "committed" };
   const next = all.find((each) => each.pid !== pid && each.atMs > atMs);
   if (next) return { fate: "taken over", waitedMs: next.atMs - atMs };

@@ -233,7 +233,8 @@ async function redriven(
       "ExecutionNotRedrivable",
       refusal.redriveStatusReason ?? "Execution is a child of a Map Run and is redriven with it",
     );
-  const isRedriven = await executions.redrive(execution, { clientToken }).catch((cause: unknown) => {
+  const along = clientToken === undefined ? undefined : { clientToken };
+  const isRedriven = await executions.redrive(execution, along).catch((cause: unknown) => {
     throw isTuntasError(cause, "TUNTAS_REDRIVE_REFUSED")
       ? sfnError("ExecutionNotRedrivable", cause.message)
       : cause;

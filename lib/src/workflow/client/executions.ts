@@ -65,7 +65,7 @@ export interface Executions {
 /** What goes into the commit of a redrive. */
 export interface RedrivenAlong {
   /** The same request again is the same redrive (`redrivenBy`). */
-  readonly clientToken?: string | undefined;
+  readonly clientToken?: string;
   /** Writes what is to be there if the execution is redriven, and only then. */
   readonly write?: (tx: Tx) => Promise<void>;
 }

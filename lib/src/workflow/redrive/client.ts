@@ -113,13 +113,13 @@ export function makeRedrives(parts: RedriveParts): Redrives {
       const { by, reason, seen, reconciled = false } = decision;
       const details = { verdict: seen, reconciled, findings: inspection.findings };
       const entry = { actor: by, action: "workflow.redrive", subject: arn, reason, details };
-      let auditId: string | undefined;
-      await parts.redrive(inspection.execution, {
+      let auditId = "";
+      const isRedriven = await parts.redrive(inspection.execution, {
         async write(tx) {
           auditId = await writeAudit(tx, entry);
         },
       });
-      if (auditId !== undefined) return { status: "redriven", inspection, auditId };
+      if (isRedriven) return { status: "redriven", inspection, auditId };
       throw redriveErrors.error("TUNTAS_REDRIVE_CHANGED", `${arn}: somebody else redrove it a moment before`);
     },
     bind(workflow, view) {

@@ -114,8 +114,8 @@ test("in a project that is there its files are left, and what it lacks is said",
   await type("new", "worker", "refunds");
   const { document } = await type("new", "api", "claim-intake");
   expect(document.kept).toEqual([
-    "Dockerfile",
     ".dockerignore",
+    "Dockerfile",
     ".gitignore",
     "package.json",
     "tsconfig.json",

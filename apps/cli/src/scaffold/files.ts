@@ -97,15 +97,13 @@ function imageOf(text: string, files: readonly NewFile[]): string {
   return text.replace("ENV NODE_ENV=production", listens);
 }
 
-/** npm packs no file of that name, and leaves out what it ignores. */
-const hidden = ["gitignore", "dockerignore"];
-
 /** The files that a project has once, whatever work is in it; those that are there are left as they are. */
 export function projectFiles(shape: ShapeName, name: string): NewFile[] {
   const files = workFiles(shape, name);
   return named(read("project"), "first-work", name).map(({ path, text }) => {
     if (path === "package.json") return { path, text: manifestOf(text, shape, files) };
     if (path === "Dockerfile") return { path, text: imageOf(text, files) };
-    return { path: hidden.includes(path) ? `.${path}` : path, text };
+    // npm packs no file of that name.
+    return path === "gitignore" ? { path: ".gitignore", text } : { path, text };
   });
 }

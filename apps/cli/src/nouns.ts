@@ -1,5 +1,5 @@
-// What `tuntas` alone shows: a line for each noun, in groups. Which commands a noun has stands in their table; a test holds the two
-// together.
+// What `tuntas` alone shows: a line for each noun, in groups; of `help` the lines above them speak. Which commands a noun has stands
+// in their table; a test holds the two together.
 
 /** A heading and, under it, each noun (or command of one word) with what it is about. */
 export type NounGroup = readonly [heading: string, nouns: Readonly<Record<string, string>>];
@@ -15,6 +15,7 @@ export const nounGroups: readonly NounGroup[] = [
       serve: "engine, gateway and console without an application",
       dev: "an application, restarted when its code changes",
       doctor: "what is wrong here, and what to do",
+      health: "ten conditions under which the whole is well",
       check: "what of an application will hurt later",
       drill: "trouble on purpose: expected beside seen",
       readiness: "checklists before production, with evidence",
@@ -22,7 +23,6 @@ export const nounGroups: readonly NounGroup[] = [
       budget: "connections that services may open, against the server's",
       migration: "an application's own tables, as a step of a deployment",
       change: "a column or a message that becomes another, step by step",
-      help: "a noun's commands, or one command whole",
       version: "the version of this command",
     },
   ],

@@ -30,7 +30,7 @@ async function probe({ port }: Instance, path: string): Promise<Probed> {
 }
 
 /** A service's first healthy instance with a port is asked: on its own machine, where nothing answers elsewhere. */
-async function liveService({ services }: Platform, name: string): Promise<LiveService> {
+async function liveService({ services }: Pick<Platform, "services">, name: string): Promise<LiveService> {
   const report = await services.describe(name);
   const instance = report.instances.find(({ health, port }) => health === "healthy" && port !== null);
   const { probe: by } = report.definition.healthCheck;
@@ -38,7 +38,8 @@ async function liveService({ services }: Platform, name: string): Promise<LiveSe
   return { report, probed: instance ? await probe(instance, path) : null };
 }
 
-async function readServices(platform: Platform): Promise<Facts["services"]> {
+/** Those that are deployed, with what one instance of each answers now. */
+export async function readServices(platform: Pick<Platform, "services">): Promise<Facts["services"]> {
   const names = (await platform.services.list()).map(({ name }) => name);
   return new Map(
     await Promise.all(names.map(async (name) => [name, await liveService(platform, name)] as const)),

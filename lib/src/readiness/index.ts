@@ -13,3 +13,4 @@ export { readiness, readinessErrors } from "./declaration.ts";
 export type { ReadinessOptions } from "./declaration.ts";
 export { readFacts } from "./facts.ts";
 export { checklists } from "./state.ts";
+export * from "./health/index.ts";

@@ -5,7 +5,8 @@ import { forgetOld } from "./store.ts";
 
 let kit: TestPlatform;
 beforeAll(async () => {
-  kit = await testPlatform();
+  // Nobody samples beside it: a figure that no room knows is gone for a sampler, and 0 from then on.
+  kit = await testPlatform({ watches: false });
 });
 afterAll(() => kit[Symbol.asyncDispose]());
 

@@ -15,6 +15,7 @@ export * from "./contract.ts";
 export { budgetOf, checkConnections, type BudgetLine, type ConnectionBudget } from "./budget.ts";
 export { serviceKey, type DeployOptions, type Services } from "./client.ts";
 export { revisionOf, service } from "./declaration.ts";
+export { roomOf } from "./state.ts";
 export { openFront, type Front, type FrontOptions } from "./front/index.ts";
 export { outputsDefault, type Output } from "./output.ts";
 export { serviceSignals } from "./signals.ts";

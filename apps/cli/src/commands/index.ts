@@ -39,6 +39,7 @@ import { effectAsk } from "./effect/ask.ts";
 import { effectList } from "./effect/list.ts";
 import { effectSettle } from "./effect/settle.ts";
 import { effectShow } from "./effect/show.ts";
+import { health } from "./health.ts";
 import { help } from "./help.ts";
 import { leaseFree } from "./lease/free.ts";
 import { leaseList } from "./lease/list.ts";
@@ -127,6 +128,7 @@ export const commands: readonly Command[] = [
   serve,
   dev,
   doctor,
+  health,
   check,
   costEstimate,
   costPolling,

@@ -1,5 +1,8 @@
-// What a service, its workers and its releases are like now, each as a fixed set of figures.
+// What a service, its workers and its releases are like now, each as a fixed set of figures; and the ten conditions of health.
+import type { Health } from "tuntas/readiness";
 import type { None } from "./basics.ts";
+
+export type { Condition } from "tuntas/readiness";
 
 export interface PanelFigure {
   readonly name: string;
@@ -17,5 +20,6 @@ export interface PanelsView {
 }
 
 export interface PanelReads {
+  health: { query: None; answer: Health };
   panels: { query: None; answer: PanelsView };
 }

@@ -213,6 +213,7 @@ export const pagesOfShop: readonly Place[] = [
     },
   },
   { name: "processes", address: "/processes", shows: "Last heartbeat" },
+  { name: "health", address: "/processes?view=health", shows: "no dead letter is left alone" },
   { name: "panels", address: "/processes?view=panels", shows: "Failures by type" },
   { name: "audit", address: "/audit", shows: "queue.pause" },
   {

@@ -117,6 +117,8 @@ async function factsOf(needs: Needs): Promise<PanelFacts> {
 }
 
 export const panelReads = (needs: Needs): ReadsOf<keyof PanelReads> => ({
+  // The room of the checklists is large, and nobody else here needs it.
+  health: async () => (await import("tuntas/readiness")).readHealth(needs.platform),
   async panels() {
     const facts = await factsOf(needs);
     return { api: apiPanel(facts), workers: workerPanel(facts), release: releasePanel(facts) };

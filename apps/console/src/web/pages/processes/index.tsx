@@ -5,6 +5,7 @@ import { Page } from "../../furniture/page.tsx";
 import type { Column } from "../../furniture/table.tsx";
 import { Tabs, useTab } from "../../furniture/tabs.tsx";
 import { Age, Instant } from "../../furniture/time.tsx";
+import { HealthView } from "./health.tsx";
 import { Panels } from "./panels.tsx";
 
 const columns: readonly Column<LiveProcess>[] = [
@@ -48,7 +49,7 @@ function Live() {
 }
 
 export default function Processes() {
-  const view = useTab("view", ["live", "panels"]);
+  const view = useTab("view", ["live", "health", "panels"]);
   return (
     <Page
       title="Processes"
@@ -59,10 +60,11 @@ export default function Processes() {
         label="What to see"
         tabs={[
           ["live", "Live"],
+          ["health", "Health"],
           ["panels", "API, workers, release"],
         ]}
       />
-      {view === "live" ? <Live /> : <Panels />}
+      {view === "live" ? <Live /> : view === "health" ? <HealthView /> : <Panels />}
     </Page>
   );
 }

@@ -12,8 +12,10 @@ export function valuesOf(
   name = "",
 ): fc.Arbitrary<unknown> {
   switch (shape.kind) {
-    case "string":
-      return texts.known(name) ?? texts.odd;
+    case "string": {
+      const { oneOf } = shape.rule;
+      return texts.known(name) ?? (oneOf ? fc.oneof(fc.constantFrom(...oneOf), texts.odd) : texts.odd);
+    }
     case "integer":
       return fc.oneof(fc.integer({ min: -1, max: 12 }), fc.maxSafeInteger());
     case "float":
@@ -26,12 +28,13 @@ export function valuesOf(
       return fc.array(valuesOf(shape.of, texts), { maxLength: 3 });
     case "map":
       return fc.dictionary(texts.odd, valuesOf(shape.of, texts), { maxKeys: 3 });
-    case "structure":
-      return fc.record(
-        Object.fromEntries(
-          Object.entries(shape.members).map(([key, member]) => [key, valuesOf(member, texts, key)]),
-        ),
-        { requiredKeys: [] },
+    case "structure": {
+      const members = Object.fromEntries(
+        Object.entries(shape.members).map(([key, member]) => [key, valuesOf(member, texts, key)]),
       );
+      const anything = fc.record(members, { requiredKeys: [] });
+      const requiredKeys = [...shape.required];
+      return fc.oneof({ weight: 4, arbitrary: fc.record(members, { requiredKeys }) }, anything);
+    }
   }
 }

@@ -1,10 +1,19 @@
 // What an operation takes and answers, as data: both wire protocols read and write by these shapes, and TypeScript
-// derives its types from them. Names of list and map elements are those of the Query protocol, which flattens them.
+// derives its types from them; where the model says more of a value than its type, so do they (`rule.ts`). Names of list and map elements are those of the Query protocol, which flattens them.
+
+import type { Rule, Term } from "./rule.ts";
+import { termsOf } from "./rule.ts";
+
+interface Ruled<Kind extends string> {
+  readonly kind: Kind;
+  readonly rule: Rule;
+  readonly terms: readonly Term[];
+}
 
 export type Shape =
-  | { readonly kind: "string" }
-  | { readonly kind: "integer" }
-  | { readonly kind: "float" }
+  | Ruled<"string">
+  | Ruled<"integer">
+  | Ruled<"float">
   | { readonly kind: "boolean" }
   /** Bytes, kept as the base64 text that both protocols carry. */
   | { readonly kind: "blob" }
@@ -12,8 +21,7 @@ export type Shape =
   | MapShape
   | Structure;
 
-export interface ListShape<Of extends Shape = Shape> {
-  readonly kind: "list";
+export interface ListShape<Of extends Shape = Shape> extends Ruled<"list"> {
   readonly element: string;
   readonly of: Of;
 }
@@ -28,27 +36,34 @@ export interface MapShape<Of extends Shape = Shape> {
 
 export type Members = Readonly<Record<string, Shape>>;
 
-export interface Structure<M extends Members = Members> {
+export interface Structure<M extends Members = Members, Required extends string = string> {
   readonly kind: "structure";
   readonly members: M;
+  readonly required: readonly Required[];
 }
 
-export const string = { kind: "string" } as const;
-export const integer = { kind: "integer" } as const;
-export const float = { kind: "float" } as const;
+export const text = (rule: Rule) => ({ kind: "string", rule, terms: termsOf(rule, "length") }) as const;
+export const whole = (rule: Rule) => ({ kind: "integer", rule, terms: termsOf(rule, "value") }) as const;
+export const decimal = (rule: Rule) => ({ kind: "float", rule, terms: termsOf(rule, "value") }) as const;
+export const string = text({});
+export const integer = whole({});
+export const float = decimal({});
 export const boolean = { kind: "boolean" } as const;
 export const blob = { kind: "blob" } as const;
 
-export const list = <const Of extends Shape>(element: string, of: Of): ListShape<Of> => ({
+export const list = <const Of extends Shape>(element: string, of: Of, rule: Rule = {}): ListShape<Of> => ({
   kind: "list",
+  rule,
+  terms: termsOf(rule, "length"),
   element,
   of,
 });
 
-export const structure = <const M extends Members>(members: M): Structure<M> => ({
-  kind: "structure",
-  members,
-});
+/** The service refuses an input without the members that are required; SQS refuses each in words of its own. */
+export const structure = <const M extends Members, const Required extends keyof M & string = never>(
+  members: M,
+  required: readonly Required[] = [],
+): Structure<M, Required> => ({ kind: "structure", members, required });
 
 /** A map whose entries travel as `element.N.key` and `element.N.value` in the Query protocol. */
 export const map = <const Of extends Shape>(
@@ -71,6 +86,8 @@ export type ValueOf<S> = S extends { kind: "string" | "blob" }
         ? readonly ValueOf<Of>[]
         : S extends MapShape<infer Of>
           ? Readonly<Record<string, ValueOf<Of>>>
-          : S extends Structure<infer M>
-            ? { readonly [Name in keyof M]?: ValueOf<M[Name]> | undefined }
+          : S extends Structure<infer M, infer Required>
+            ? { readonly [Name in Required & keyof M]: ValueOf<M[Name]> } & {
+                readonly [Name in Exclude<keyof M, Required>]?: ValueOf<M[Name]> | undefined;
+              }
             : never;

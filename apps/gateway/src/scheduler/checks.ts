@@ -1,107 +1,26 @@
-// What the service's model says of each member: its length or range, its pattern, its values. All that is wrong is said at
-// once, as AWS does. Source: the service's model and the API reference.
+// What is checked of every input: what the service's model says of each member, and that texts can be kept; pages, tokens, times.
 import { isStorable } from "tuntas/queue";
 import type { Asker } from "tuntas/schedule";
+import { validate } from "../constraints.ts";
+import type { Structure } from "../shape.ts";
 import type { Call } from "../wire.ts";
 import { invalid } from "./errors.ts";
 
-interface Rule {
-  readonly min?: number;
-  readonly max?: number;
-  readonly pattern?: string;
-  readonly oneOf?: readonly string[];
-}
-
-const name: Rule = { min: 1, max: 64, pattern: "[0-9a-zA-Z-_.]+" };
-const tagKey: Rule = { min: 1, max: 128 };
-
-const rules: Readonly<Record<string, Rule>> = {
-  ActionAfterCompletion: { oneOf: ["NONE", "DELETE"] },
-  ClientToken: { min: 1, max: 64, pattern: "[a-zA-Z0-9-_]+" },
-  Description: { max: 512 },
-  "FlexibleTimeWindow.MaximumWindowInMinutes": { min: 1, max: 1440 },
-  "FlexibleTimeWindow.Mode": { oneOf: ["OFF", "FLEXIBLE"] },
-  GroupName: name,
-  KmsKeyArn: {
-    min: 1,
-    max: 2048,
-    pattern: "arn:aws(-[a-z]+)?:kms:[a-z0-9\\-]+:\\d{12}:(key|alias)\\/[0-9a-zA-Z-_]*",
-  },
-  MaxResults: { min: 1, max: 100 },
-  Name: name,
-  NamePrefix: name,
-  NextToken: { min: 1, max: 2048 },
-  ResourceArn: {
-    min: 1,
-    max: 1011,
-    pattern: "arn:aws(-[a-z]+)?:scheduler:[a-z0-9\\-]+:\\d{12}:schedule-group\\/[0-9a-zA-Z-_.]+",
-  },
-  ScheduleExpression: { min: 1, max: 256 },
-  ScheduleExpressionTimezone: { min: 1, max: 50 },
-  State: { oneOf: ["ENABLED", "DISABLED"] },
-  "Target.Arn": { min: 1, max: 1600 },
-  "Target.DeadLetterConfig.Arn": {
-    min: 1,
-    max: 1600,
-    pattern: "arn:aws(-[a-z]+)?:sqs:[a-z0-9\\-]+:\\d{12}:[a-zA-Z0-9\\-_]+",
-  },
-  "Target.Input": { min: 1 },
-  "Target.RetryPolicy.MaximumEventAgeInSeconds": { min: 60, max: 86_400 },
-  "Target.RetryPolicy.MaximumRetryAttempts": { min: 0, max: 185 },
-  "Target.RoleArn": { min: 1, max: 1600, pattern: "arn:aws(-[a-z]+)?:iam::\\d{12}:role\\/[\\w+=,.@\\/-]+" },
-  "Target.SqsParameters.MessageGroupId": { min: 1, max: 128 },
-  "Tags.Key": tagKey,
-  "Tags.Value": { min: 1, max: 256 },
-  TagKeys: tagKey,
-};
-
 type Given = Readonly<Record<string, unknown>>;
 
-const read = (input: Given, path: string): unknown =>
-  path.split(".").reduce<unknown>((value, member) => (value as Given | undefined)?.[member], input);
-
-/** `flexibleTimeWindow.mode` */
-const spelled = (path: string): string => path.replaceAll(/(^|\.)([A-Z])/g, (text) => text.toLowerCase());
-
-function* broken(value: string | number, { min, max, pattern, oneOf }: Rule): Generator<string> {
-  const [size, kind] = typeof value === "number" ? [value, "value"] : [value.length, "length"];
-  if (oneOf && !oneOf.includes(String(value)))
-    yield `Member must satisfy enum value set: [${oneOf.join(", ")}]`;
-  if (min !== undefined && size < min) yield `Member must have ${kind} greater than or equal to ${min}`;
-  if (max !== undefined && size > max) yield `Member must have ${kind} less than or equal to ${max}`;
-  if (pattern !== undefined && !new RegExp(`^${pattern}$`).test(String(value)))
-    yield `Member must satisfy regular expression pattern: ^${pattern}$`;
-}
-
-const failed = (value: unknown, path: string, rule: string): string =>
-  `Value '${String(value)}' at '${spelled(path)}' failed to satisfy constraint: ${rule}`;
-
-const ofRule = (value: unknown, path: string): string[] => {
-  const rule = rules[path];
-  if (!rule || (typeof value !== "string" && typeof value !== "number")) return [];
-  return [...broken(value, rule)].map((each) => failed(value, path, each));
-};
-
-/** Every text of the input with its path; those of lists have the path of their list. */
-function* leaves(value: unknown, path: string): Generator<readonly [path: string, value: unknown]> {
-  if (typeof value !== "object" || value === null) return yield [path, value];
-  for (const [member, each] of Object.entries(value))
-    yield* leaves(each, Array.isArray(value) ? path : path === "" ? member : `${path}.${member}`);
+/** Every text of the input with the member that it is of. */
+function* texts(value: unknown, member: string): Generator<readonly [member: string, text: string]> {
+  if (typeof value === "string") yield [member, value];
+  else if (typeof value === "object" && value !== null)
+    for (const [key, each] of Object.entries(value)) yield* texts(each, Array.isArray(value) ? member : key);
 }
 
 /** Errors: ValidationException, which names all that is wrong. */
-export function checkInput(input: Given, required: readonly string[]): void {
-  const absent = required
-    .filter((path) => read(input, path) === undefined)
-    .map((path) => `Value null at '${spelled(path)}' failed to satisfy constraint: Member must not be null`);
-  const found = [...absent, ...[...leaves(input, "")].flatMap(([path, value]) => ofRule(value, path))];
-  if (found.length > 0) {
-    const count = `${found.length} validation error${found.length === 1 ? "" : "s"} detected`;
-    throw invalid(`${count}: ${found.join("; ")}`);
-  }
-  for (const [path, value] of leaves(input, ""))
-    if (typeof value === "string" && !isStorable(value))
-      throw invalid(`The value at '${spelled(path)}' has a character that no text can hold.`);
+export function checkMembers(shape: Structure, input: Given): void {
+  const wrong = validate(shape, input);
+  if (wrong !== undefined) throw invalid(wrong);
+  for (const [member, text] of texts(input, ""))
+    if (!isStorable(text)) throw invalid(`The value at '${member}' has a character that no text can hold.`);
 }
 
 /** Who asks, and what makes the request the same request. */

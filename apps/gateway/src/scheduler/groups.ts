@@ -3,7 +3,7 @@ import { defaultGroup, type Group, groupArn } from "tuntas/schedule";
 import type { Scope } from "tuntas/queue";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
-import { askerOf, checkInput, cut, readToken, seconds, sizeOf } from "./checks.ts";
+import { askerOf, cut, readToken, seconds, sizeOf } from "./checks.ts";
 import { invalid, schedulerError, tokenTaken } from "./errors.ts";
 import type { shapes } from "./shapes.ts";
 
@@ -15,9 +15,7 @@ export const groupMissing = (name: string) =>
 const tagsMax = 50;
 
 function tagRecord(tags: Input<"tagResource">["Tags"] = []): Readonly<Record<string, string>> {
-  if (tags.some(({ Key, Value }) => Key === undefined || Value === undefined))
-    throw invalid("A tag needs a Key and a Value.");
-  return Object.fromEntries(tags.map(({ Key, Value }) => [Key!, Value!]));
+  return Object.fromEntries(tags.map(({ Key, Value }) => [Key, Value]));
 }
 
 function checkCount(tags: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
@@ -26,8 +24,7 @@ function checkCount(tags: Readonly<Record<string, string>>): Readonly<Record<str
 }
 
 export async function createScheduleGroup({ schedules }: Rooms, call: Call, input: Input<"createGroup">) {
-  checkInput(input, ["Name"]);
-  const { Name: name = "", Tags } = input;
+  const { Name: name, Tags } = input;
   const [place, tags] = [{ ...call.scope, name }, checkCount(tagRecord(Tags))];
   const status = await schedules.groups.create(place, tags, askerOf(call, input));
   if (status === "exists")
@@ -37,8 +34,7 @@ export async function createScheduleGroup({ schedules }: Rooms, call: Call, inpu
 }
 
 export async function deleteScheduleGroup({ schedules }: Rooms, call: Call, input: Input<"deleteGroup">) {
-  checkInput(input, ["Name"]);
-  const { Name: name = "" } = input;
+  const { Name: name } = input;
   if (name === defaultGroup) throw invalid("The default schedule group cannot be deleted.");
   const status = await schedules.groups.remove({ ...call.scope, name }, askerOf(call, input));
   if (status === "missing") throw groupMissing(name);
@@ -55,14 +51,12 @@ const described = (group: Group) => ({
 });
 
 export async function getScheduleGroup({ schedules }: Rooms, call: Call, input: Input<"oneGroup">) {
-  checkInput(input, ["Name"]);
-  const group = await schedules.groups.find({ ...call.scope, name: input.Name! });
-  if (!group) throw groupMissing(input.Name!);
+  const group = await schedules.groups.find({ ...call.scope, name: input.Name });
+  if (!group) throw groupMissing(input.Name);
   return described(group);
 }
 
 export async function listScheduleGroups({ schedules }: Rooms, call: Call, input: Input<"listGroups">) {
-  checkInput(input, []);
   const size = sizeOf(input);
   const [after = ""] = readToken(input.NextToken, 1) ?? [];
   const { NamePrefix: prefix = "" } = input;
@@ -79,7 +73,7 @@ export const readGroupArn = (arn: string): (Scope & { readonly name: string }) |
 };
 
 /** The group of the ARN, which is of the caller's region. */
-function placeOf({ scope }: Call, { ResourceArn: arn = "" }: Input<"resource">) {
+function placeOf({ scope }: Call, { ResourceArn: arn }: Input<"resource">) {
   const place = readGroupArn(arn);
   if (!place || place.region !== scope.region) throw resourceMissing(arn);
   return place;
@@ -89,26 +83,23 @@ const resourceMissing = (arn: string) =>
   schedulerError("ResourceNotFoundException", `Resource ${arn} does not exist.`);
 
 export async function listTagsForResource({ schedules }: Rooms, call: Call, input: Input<"resource">) {
-  checkInput(input, ["ResourceArn"]);
   const group = await schedules.groups.find(placeOf(call, input));
-  if (!group) throw resourceMissing(input.ResourceArn!);
+  if (!group) throw resourceMissing(input.ResourceArn);
   return { Tags: Object.entries(group.tags).map(([Key, Value]) => ({ Key, Value })) };
 }
 
 export async function tagResource({ schedules }: Rooms, call: Call, input: Input<"tagResource">) {
-  checkInput(input, ["ResourceArn", "Tags"]);
   const tags = tagRecord(input.Tags);
   const status = await schedules.groups.retag(placeOf(call, input), (now) => checkCount({ ...now, ...tags }));
-  if (status === "missing") throw resourceMissing(input.ResourceArn!);
+  if (status === "missing") throw resourceMissing(input.ResourceArn);
   return {};
 }
 
 export async function untagResource({ schedules }: Rooms, call: Call, input: Input<"untagResource">) {
-  checkInput(input, ["ResourceArn", "TagKeys"]);
   const gone = new Set(input.TagKeys);
   const without = (now: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(now).filter(([key]) => !gone.has(key)));
   const status = await schedules.groups.retag(placeOf(call, input), without);
-  if (status === "missing") throw resourceMissing(input.ResourceArn!);
+  if (status === "missing") throw resourceMissing(input.ResourceArn);
   return {};
 }

@@ -1,6 +1,7 @@
 // EventBridge Scheduler as a service of the gateway: each operation with its route and input.
 import type { Structure, ValueOf } from "../shape.ts";
 import type { Call, Operation, Rooms, Route, Service } from "../wire.ts";
+import { checkMembers } from "./checks.ts";
 import { toWireError } from "./errors.ts";
 import * as groups from "./groups.ts";
 import * as schedules from "./schedules.ts";
@@ -35,7 +36,10 @@ export function makeScheduler(rooms: Rooms): Service {
     route,
     input,
     output: undefined,
-    run: (call, value) => run(rooms, call, value as never),
+    run: (call, value) => {
+      checkMembers(input, value);
+      return run(rooms, call, value as never);
+    },
   });
   const filter = { ScheduleGroup: "GroupName", State: "State" };
   const keys = { TagKeys: "TagKeys" };

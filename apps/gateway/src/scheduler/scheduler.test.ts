@@ -269,7 +269,7 @@ describe("what is wrong is said in AWS's words, and changes nothing", () => {
   const target = (more: object) => ({ Target: { Arn: arnOf("q"), RoleArn, ...more } });
   const wrong: [string, object, RegExp][] = [
     ["a name", { Name: "no spaces" }, /Value 'no spaces' at 'name' .* pattern: \^\[0-9a-zA-Z-_.\]\+\$/],
-    ["no target", { Target: undefined }, /^3 validation errors detected: Value null at 'target' failed/],
+    ["no target", { Target: undefined }, /^1 validation error detected: Value null at 'target' failed/],
     ["no role", { Target: { Arn: arnOf("q") } }, /Value null at 'target.roleArn' failed .* must not be null/],
     [
       "a mode",

@@ -10,7 +10,7 @@ import {
 } from "tuntas/schedule";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
-import { askerOf, checkInput, cut, readToken, seconds, sizeOf } from "./checks.ts";
+import { askerOf, cut, readToken, seconds, sizeOf } from "./checks.ts";
 import { expressionFault, invalid, schedulerError, tokenTaken } from "./errors.ts";
 import { groupMissing } from "./groups.ts";
 import type { shapes } from "./shapes.ts";
@@ -20,14 +20,14 @@ type Input<Name extends keyof typeof shapes> = ValueOf<(typeof shapes)[Name]>;
 
 const placeOf = (
   { scope }: Call,
-  { Name, GroupName }: { Name?: string | undefined; GroupName?: string | undefined },
-): Place => ({ ...scope, group: GroupName ?? defaultGroup, name: Name! });
+  { Name, GroupName }: { Name: string; GroupName?: string | undefined },
+): Place => ({ ...scope, group: GroupName ?? defaultGroup, name: Name });
 
 const missing = ({ name }: Place) =>
   schedulerError("ResourceNotFoundException", `Schedule ${name} does not exist.`);
 
 /** In ms; 0 where work begins as soon as it is due. */
-function windowOf({ Mode, MaximumWindowInMinutes }: NonNullable<Input<"schedule">["FlexibleTimeWindow"]>) {
+function windowOf({ Mode, MaximumWindowInMinutes }: Input<"schedule">["FlexibleTimeWindow"]) {
   if (Mode === "FLEXIBLE" && MaximumWindowInMinutes === undefined)
     throw invalid("A flexible time window needs MaximumWindowInMinutes.");
   if (Mode === "OFF" && MaximumWindowInMinutes !== undefined)
@@ -51,12 +51,8 @@ function checkDates({ StartDate, EndDate }: Input<"schedule">): void {
     throw invalid("The EndDate you specify must be later than the StartDate.");
 }
 
-const required = ["Name", "ScheduleExpression", "FlexibleTimeWindow", "FlexibleTimeWindow.Mode"];
-const requiredOfTarget = ["Target", "Target.Arn", "Target.RoleArn"];
-
 function arrangementOf(call: Call, input: Input<"schedule">): Arrangement {
-  checkInput(input, [...required, ...requiredOfTarget]);
-  const { ScheduleExpression: expression = "", ScheduleExpressionTimezone: timeZone = "UTC" } = input;
+  const { ScheduleExpression: expression, ScheduleExpressionTimezone: timeZone = "UTC" } = input;
   const { Target, KmsKeyArn } = input;
   checkExpression(expression, timeZone);
   checkDates(input);
@@ -64,14 +60,13 @@ function arrangementOf(call: Call, input: Input<"schedule">): Arrangement {
     place: placeOf(call, input),
     expression,
     timeZone,
-    ...readTarget(Target!, call.scope),
+    ...readTarget(Target, call.scope),
     startsMs: instant(input.StartDate),
     endsMs: instant(input.EndDate),
-    flexibleMs: windowOf(input.FlexibleTimeWindow!),
-    retriesMax: Target!.RetryPolicy?.MaximumRetryAttempts ?? defaultRetry.retriesMax,
-    retryWithinMs:
-      (Target!.RetryPolicy?.MaximumEventAgeInSeconds ?? defaultRetry.retryWithinMs / 1000) * 1000,
-    deadLetter: Target!.DeadLetterConfig?.Arn ?? null,
+    flexibleMs: windowOf(input.FlexibleTimeWindow),
+    retriesMax: Target.RetryPolicy?.MaximumRetryAttempts ?? defaultRetry.retriesMax,
+    retryWithinMs: (Target.RetryPolicy?.MaximumEventAgeInSeconds ?? defaultRetry.retryWithinMs / 1000) * 1000,
+    deadLetter: Target.DeadLetterConfig?.Arn ?? null,
     afterwards: input.ActionAfterCompletion === "DELETE" ? "remove" : "keep",
     enabled: input.State !== "DISABLED",
     description: input.Description ?? null,
@@ -109,7 +104,6 @@ export async function updateSchedule({ schedules }: Rooms, call: Call, input: In
 }
 
 export async function deleteSchedule({ schedules }: Rooms, call: Call, input: Input<"deleteSchedule">) {
-  checkInput(input, ["Name"]);
   const place = placeOf(call, input);
   const status = await schedules.arrangements.remove(place, askerOf(call, input));
   if (status === "missing") throw missing(place);
@@ -144,7 +138,6 @@ const summaryOf = (of: Arranged) => ({
 });
 
 export async function getSchedule({ schedules }: Rooms, call: Call, input: Input<"oneSchedule">) {
-  checkInput(input, ["Name"]);
   const place = placeOf(call, input);
   const of = await schedules.arrangements.find(place);
   if (!of) throw missing(place);
@@ -167,7 +160,6 @@ export async function getSchedule({ schedules }: Rooms, call: Call, input: Input
 }
 
 export async function listSchedules({ schedules }: Rooms, call: Call, input: Input<"listSchedules">) {
-  checkInput(input, []);
   const { GroupName: group, NamePrefix: prefix, State } = input;
   if (group !== undefined && !(await schedules.groups.find({ ...call.scope, name: group })))
     throw groupMissing(group);

@@ -11,7 +11,7 @@ import { WireError } from "../wire.ts";
 import { invalid } from "./errors.ts";
 import { shapes } from "./shapes.ts";
 
-export type Target = NonNullable<ValueOf<typeof shapes.schedule>["Target"]>;
+export type Target = ValueOf<typeof shapes.schedule>["Target"];
 
 export type Destined = Pick<Arrangement, "target" | "input" | "extras">;
 
@@ -111,7 +111,7 @@ const universal: Readonly<Record<string, (target: Target, scope: Scope) => Desti
 
 /** Errors: ValidationException for what is no target, or none that is carried out here. */
 export function readTarget(target: Target, scope: Scope): Destined {
-  const { Arn = "", Input = defaultInput(scope), SqsParameters } = target;
+  const { Arn, Input = defaultInput(scope), SqsParameters } = target;
   const call = /^arn:aws(?:-[a-z]+)?:scheduler:::aws-sdk:(.+)$/.exec(Arn)?.[1];
   const found =
     call !== undefined

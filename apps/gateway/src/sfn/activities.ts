@@ -4,8 +4,8 @@ import type { ActivityRecord, AnswerResult } from "tuntas/workflow";
 import { isStorable } from "tuntas/queue";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
-import { checkArn, checkFailure, checkName, cut, pageOf, seconds } from "./checks.ts";
-import { required, sfnError } from "./errors.ts";
+import { checkArn, failureOf, checkName, cut, pageOf, seconds } from "./checks.ts";
+import { sfnError } from "./errors.ts";
 import type { shapes } from "./shapes.ts";
 import { tagRecord } from "./tags.ts";
 
@@ -21,8 +21,8 @@ export async function createActivity({ workflows }: Rooms, call: Call, input: In
   return { activityArn: activity.arn, creationDate: seconds(activity.createdAtMs) };
 }
 
-async function findActivity({ workflows }: Rooms, given: string | undefined): Promise<ActivityRecord> {
-  const arn = checkArn(given, "activityArn", "activity");
+async function findActivity({ workflows }: Rooms, given: string): Promise<ActivityRecord> {
+  const arn = checkArn(given, "activity");
   const activity = await workflows.activities.find(arn);
   if (!activity) throw sfnError("ActivityDoesNotExist", arn);
   return activity;
@@ -40,7 +40,7 @@ export async function describeActivity(rooms: Rooms, _call: Call, input: Input<"
 }
 
 export async function deleteActivity({ workflows }: Rooms, _call: Call, input: Input<"activity">) {
-  await workflows.activities.delete(checkArn(input.activityArn, "activityArn", "activity"));
+  await workflows.activities.delete(checkArn(input.activityArn, "activity"));
   return {};
 }
 
@@ -86,16 +86,13 @@ function parseOutput(text: string) {
 }
 
 export async function sendTaskSuccess({ workflows }: Rooms, _call: Call, input: Input<"success">) {
-  const token = required(input.taskToken, "taskToken");
-  const output = parseOutput(required(input.output, "output"));
-  return checkAnswer(await workflows.activities.succeed(token, output));
+  return checkAnswer(await workflows.activities.succeed(input.taskToken, parseOutput(input.output)));
 }
 
 export async function sendTaskFailure({ workflows }: Rooms, _call: Call, input: Input<"failure">) {
-  const token = required(input.taskToken, "taskToken");
-  return checkAnswer(await workflows.activities.fail(token, checkFailure(input)));
+  return checkAnswer(await workflows.activities.fail(input.taskToken, failureOf(input)));
 }
 
 export async function sendTaskHeartbeat({ workflows }: Rooms, _call: Call, input: Input<"heartbeat">) {
-  return checkAnswer(await workflows.activities.heartbeat(required(input.taskToken, "taskToken")));
+  return checkAnswer(await workflows.activities.heartbeat(input.taskToken));
 }

@@ -3,60 +3,17 @@ import { parseMachineArn, type AliasRecord, type MachineRecord, type Route } fro
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
 import { checkMachineArn, cut, pageOf, seconds } from "./checks.ts";
-import { constraint, required, sfnError } from "./errors.ts";
+import { sfnError } from "./errors.ts";
 import { findMachine } from "./machines.ts";
 import type { shapes } from "./shapes.ts";
 
 type Input<Name extends keyof typeof shapes> = ValueOf<(typeof shapes)[Name]>;
 
-const namePattern = /^(?=.*[a-zA-Z_\-.])[a-zA-Z0-9_\-.]+$/;
-const nameMax = 80;
-const routesMax = 2;
-
-function checkAliasName(name: string | undefined): string {
-  const text = required(name, "name");
-  if (text.length > nameMax)
-    throw constraint(text, "name", `Member must have length less than or equal to ${nameMax}`);
-  if (!namePattern.test(text))
-    throw constraint(
-      text,
-      "name",
-      "Member must satisfy regular expression pattern: ^(?=.*[a-zA-Z_\\-\\.])[a-zA-Z0-9_\\-\\.]+$",
-    );
-  return text;
-}
-
 type Routing = Input<"createAlias">["routingConfiguration"];
-
-/** As the service prints the list itself. */
-const printed = (routes: NonNullable<Routing>): string =>
-  `[${routes.map((each) => `RoutingConfigurationListItem(stateMachineVersionArn=${each.stateMachineVersionArn}, weight=${each.weight})`).join(", ")}]`;
-
-function checkForm(routes: NonNullable<Routing>): Route[] {
-  if (routes.length < 1 || routes.length > routesMax)
-    throw constraint(
-      printed(routes),
-      "routingConfiguration",
-      routes.length < 1
-        ? "Member must have length greater than or equal to 1"
-        : `Member must have length less than or equal to ${routesMax}`,
-    );
-  return routes.map(({ stateMachineVersionArn, weight }, index) => {
-    const member = `routingConfiguration.${index + 1}.member`;
-    const arn = required(stateMachineVersionArn, `${member}.stateMachineVersionArn`);
-    const share = required(weight, `${member}.weight`);
-    if (share > 100)
-      throw constraint(share, `${member}.weight`, "Member must have value less than or equal to 100");
-    if (share < 0)
-      throw constraint(share, `${member}.weight`, "Member must have value greater than or equal to 0");
-    return { stateMachineVersionArn: arn, weight: share };
-  });
-}
 
 const refuse = (message: string) => sfnError("ValidationException", message);
 
-function checkRoutes(given: Routing): Route[] {
-  const routes = checkForm(required(given, "routingConfiguration"));
+function checkRoutes(routes: Routing): readonly Route[] {
   const arns = routes.map((route) => route.stateMachineVersionArn);
   if (arns.some((arn) => !/^\d+$/.test(parseMachineArn(arn)?.qualifier ?? "")))
     throw refuse(
@@ -90,7 +47,7 @@ const isSame = (alias: AliasRecord, description: string | undefined, routes: rea
   (alias.description ?? undefined) === description && JSON.stringify(alias.routes) === JSON.stringify(routes);
 
 export async function createStateMachineAlias(rooms: Rooms, _call: Call, input: Input<"createAlias">) {
-  const name = checkAliasName(input.name);
+  const { name } = input;
   const routes = checkRoutes(input.routingConfiguration);
   const machine = await checkVersions(rooms, routes);
   const { machines } = rooms.workflows;
@@ -105,8 +62,8 @@ export async function createStateMachineAlias(rooms: Rooms, _call: Call, input: 
   return { creationDate: seconds(alias.createdAtMs), stateMachineAliasArn: alias.arn };
 }
 
-async function findAlias({ workflows }: Rooms, arn: string | undefined) {
-  const { scope, name, qualifier } = checkMachineArn(arn, "stateMachineAliasArn");
+async function findAlias({ workflows }: Rooms, arn: string) {
+  const { scope, name, qualifier } = checkMachineArn(arn);
   const machine = await workflows.machines.find(scope, name);
   const alias =
     machine && qualifier !== undefined ? await workflows.machines.alias(machine, qualifier) : undefined;

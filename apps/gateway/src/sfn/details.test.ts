@@ -114,6 +114,62 @@ test("errors and causes have a longest length", async () => {
   expect((await call("DescribeExecution", { executionArn })).cause).toHaveLength(32_768);
 });
 
+test("what the model says of each member is checked, all of it at once, and nothing is done", async () => {
+  const { stateMachineArn } = await create({ Type: "Pass" });
+  const definition = JSON.stringify({ StartAt: "S", States: { S: { Type: "Pass", End: true } } });
+  const machine = { name: "unmade", definition, roleArn };
+  const wrong: [operation: string, input: object, message: string][] = [
+    [
+      "CreateStateMachine",
+      { ...machine, roleArn: "", encryptionConfiguration: { kmsDataKeyReusePeriodSeconds: 59 } },
+      "3 validation errors detected: Value '' at 'roleArn' failed to satisfy constraint: Member must have length greater than or equal to 1; " +
+        "Value null at 'encryptionConfiguration.type' failed to satisfy constraint: Member must not be null; " +
+        "Value '59' at 'encryptionConfiguration.kmsDataKeyReusePeriodSeconds' failed to satisfy constraint: Member must have value greater than or equal to 60",
+    ],
+    [
+      "CreateStateMachine",
+      { ...machine, loggingConfiguration: { level: "SOME" } },
+      "1 validation error detected: Value 'SOME' at 'loggingConfiguration.level' failed to satisfy constraint: Member must satisfy enum value set: [ALL, ERROR, FATAL, OFF]",
+    ],
+    [
+      "CreateActivity",
+      { name: "unmade", tags: [{ key: "a" }, { key: "" }] },
+      "1 validation error detected: Value '' at 'tags.2.member.key' failed to satisfy constraint: Member must have length greater than or equal to 1",
+    ],
+    [
+      "UntagResource",
+      { resourceArn: stateMachineArn, tagKeys: ["a", ""] },
+      "1 validation error detected: Value '[a, ]' at 'tagKeys' failed to satisfy constraint: Member must satisfy constraint: [Member must have length less than or equal to 128, Member must have length greater than or equal to 1]",
+    ],
+    [
+      "PublishStateMachineVersion",
+      { stateMachineArn, description: "d".repeat(257) },
+      "1 validation error detected: Value at 'description' failed to satisfy constraint: Member must have length less than or equal to 256",
+    ],
+    [
+      "StartExecution",
+      { stateMachineArn, traceHeader: "é" },
+      "1 validation error detected: Value 'é' at 'traceHeader' failed to satisfy constraint: Member must satisfy regular expression pattern: \\p{ASCII}*",
+    ],
+    [
+      "SendTaskSuccess",
+      { taskToken: "t", output: JSON.stringify("o".repeat(262_144)) },
+      "1 validation error detected: Value at 'output' failed to satisfy constraint: Member must have length less than or equal to 262144",
+    ],
+    [
+      "TestState",
+      { definition: JSON.stringify({ Type: "Pass", End: true }), inspectionLevel: "ALL" },
+      "1 validation error detected: Value 'ALL' at 'inspectionLevel' failed to satisfy constraint: Member must satisfy enum value set: [INFO, DEBUG, TRACE]",
+    ],
+  ];
+  for (const [operation, input, message] of wrong) {
+    const { status, json } = await ask(operation, input);
+    expect([status, json.__type.split("#")[1], json.message]).toEqual([400, "ValidationException", message]);
+  }
+  expect((await call("ListActivities", {})).activities).toEqual([]);
+  expect((await call("ListStateMachineVersions", { stateMachineArn })).stateMachineVersions).toEqual([]);
+});
+
 test("a history says by which version and alias an execution was started", async () => {
   const { stateMachineArn, stateMachineVersionArn } = await create({ Type: "Pass" }, { publish: true });
   const routingConfiguration = [{ stateMachineVersionArn, weight: 100 }];

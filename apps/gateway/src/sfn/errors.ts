@@ -45,22 +45,6 @@ const kindOf = (code: SfnErrorCode): ErrorKind => ({
 export const sfnError = (code: SfnErrorCode, detail: string): WireError =>
   new WireError(kindOf(code), titles[code] === "" ? detail : `${titles[code]}: '${detail}'`);
 
-/** A member that breaks a constraint of the service's model. */
-export const constraint = (value: unknown, member: string, rule: string): WireError =>
-  sfnError(
-    "ValidationException",
-    `1 validation error detected: Value '${String(value)}' at '${member}' failed to satisfy constraint: ${rule}`,
-  );
-
-/** The value of a member that must be there. */
-export function required<T>(value: T | undefined, member: string): T {
-  if (value !== undefined) return value;
-  throw sfnError(
-    "ValidationException",
-    `1 validation error detected: Value null at '${member}' failed to satisfy constraint: Member must not be null`,
-  );
-}
-
 export function toWireError(cause: unknown): WireError | undefined {
   if (cause instanceof WireError) return cause;
   if (cause instanceof TestStateError) return sfnError(cause.code, cause.message);

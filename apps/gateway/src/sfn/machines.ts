@@ -12,7 +12,7 @@ import { isStorable } from "tuntas/queue";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
 import { checkMachineArn, checkName, cut, pageOf, seconds, wantsData } from "./checks.ts";
-import { constraint, required, sfnError } from "./errors.ts";
+import { sfnError } from "./errors.ts";
 import type { shapes } from "./shapes.ts";
 import { tagRecord } from "./tags.ts";
 import { variableReferences } from "./references.ts";
@@ -26,21 +26,15 @@ const ownKey = { type: "AWS_OWNED_KEY" };
 export const machineMissing = (arn: string) => sfnError("StateMachineDoesNotExist", arn);
 
 /** The machine itself, whichever version or alias the ARN may add. */
-export async function findMachine(
-  { workflows }: Rooms,
-  arn: string | undefined,
-  member?: string,
-): Promise<MachineRecord> {
-  const { scope, name } = checkMachineArn(arn, member);
+export async function findMachine({ workflows }: Rooms, arn: string): Promise<MachineRecord> {
+  const { scope, name } = checkMachineArn(arn);
   const machine = await workflows.machines.find(scope, name);
-  if (!machine) throw machineMissing(arn!);
+  if (!machine) throw machineMissing(arn);
   return machine;
 }
 
-export function checkType(type = "STANDARD"): "STANDARD" | "EXPRESS" {
-  if (type === "STANDARD" || type === "EXPRESS") return type;
-  throw constraint(type, "type", "Member must satisfy enum value set: [STANDARD, EXPRESS]");
-}
+export const typeOf = ({ type }: { readonly type?: string | undefined }): "STANDARD" | "EXPRESS" =>
+  type === "EXPRESS" ? type : "STANDARD";
 
 function checkDefinition(definition: string, type: "STANDARD" | "EXPRESS"): string {
   const diagnostics = validateDefinition(definition, type).filter(({ severity }) => severity === "ERROR");
@@ -84,11 +78,11 @@ function isSame(machine: MachineRecord, settings: MachineSettings, type: string)
 
 export async function createStateMachine({ workflows }: Rooms, call: Call, input: Input<"createMachine">) {
   const name = checkName(input.name);
-  const type = checkType(input.type);
+  const type = typeOf(input);
   checkVersionDescription(input.publish, input.versionDescription);
   const settings: MachineSettings = {
-    definition: checkDefinition(required(input.definition, "definition"), type),
-    roleArn: required(input.roleArn, "roleArn"),
+    definition: checkDefinition(input.definition, type),
+    roleArn: input.roleArn,
     logging: checkLogging(input.loggingConfiguration),
     tracing: textOf(input.tracingConfiguration),
     encryption: textOf(input.encryptionConfiguration),
@@ -135,7 +129,7 @@ const settingsOf = (machine: MachineRecord, isWanted: boolean) => ({
 });
 
 export async function describeStateMachine({ workflows }: Rooms, _call: Call, input: Input<"machine">) {
-  const arn = required(input.stateMachineArn, "stateMachineArn");
+  const { stateMachineArn: arn } = input;
   const { scope, name, qualifier } = checkMachineArn(arn);
   const target = await workflows.machines.resolve(arn);
   if (!target) throw machineMissing(arn);
@@ -164,7 +158,7 @@ export async function describeStateMachineForExecution(
   _call: Call,
   input: Input<"execution">,
 ) {
-  const arn = required(input.executionArn, "executionArn");
+  const { executionArn: arn } = input;
   if (!parseArn(arn)) throw sfnError("InvalidArn", `Invalid ARN prefix: ${arn}`);
   const execution = await workflows.executions.find(arn);
   const machine = execution && (await workflows.machines.atRevision(execution.revision));
@@ -206,7 +200,7 @@ function changedSettings(machine: MachineRecord, input: Input<"updateMachine">):
 
 export async function updateStateMachine(rooms: Rooms, _call: Call, input: Input<"updateMachine">) {
   const { qualifier } = checkMachineArn(input.stateMachineArn);
-  if (qualifier !== undefined) throw machineMissing(input.stateMachineArn!);
+  if (qualifier !== undefined) throw machineMissing(input.stateMachineArn);
   const machine = await findMachine(rooms, input.stateMachineArn);
   const settings = changedSettings(machine, input);
   if (Object.keys(settings).length === 0)
@@ -224,7 +218,7 @@ export async function updateStateMachine(rooms: Rooms, _call: Call, input: Input
   };
 }
 
-export async function deleteStateMachine({ workflows }: Rooms, _call: Call, input: Input<"machine">) {
+export async function deleteStateMachine({ workflows }: Rooms, _call: Call, input: Input<"deleteMachine">) {
   const { scope, name } = checkMachineArn(input.stateMachineArn);
   const machine = await workflows.machines.find(scope, name);
   if (machine) await workflows.machines.delete(machine);
@@ -260,8 +254,8 @@ export async function listStateMachineVersions(rooms: Rooms, _call: Call, input:
 }
 
 export async function deleteStateMachineVersion({ workflows }: Rooms, _call: Call, input: Input<"version">) {
-  const arn = required(input.stateMachineVersionArn, "stateMachineVersionArn");
-  const { scope, name, qualifier } = checkMachineArn(arn, "stateMachineVersionArn");
+  const { stateMachineVersionArn: arn } = input;
+  const { scope, name, qualifier } = checkMachineArn(arn);
   const machine = await workflows.machines.find(scope, name);
   if (!machine || qualifier === undefined) return {};
   const aliases = await workflows.machines.aliases(machine, { limit: 1000, offset: 0 });

@@ -3,14 +3,14 @@ import type { MapRunRecord } from "tuntas/workflow";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
 import { checkArn, cut, pageOf, seconds } from "./checks.ts";
-import { constraint, sfnError } from "./errors.ts";
+import { sfnError } from "./errors.ts";
 import { findExecution } from "./executions.ts";
 import type { shapes } from "./shapes.ts";
 
 type Input<Name extends keyof typeof shapes> = ValueOf<(typeof shapes)[Name]>;
 
-async function findMapRun({ workflows }: Rooms, arn: string | undefined): Promise<MapRunRecord> {
-  const text = checkArn(arn, "mapRunArn", "mapRun");
+async function findMapRun({ workflows }: Rooms, arn: string): Promise<MapRunRecord> {
+  const text = checkArn(arn, "mapRun");
   const run = await workflows.executions.mapRun(text);
   if (!run) throw sfnError("ResourceNotFound", `Map Run Does Not Exist: '${text}'`);
   return run;
@@ -73,24 +73,7 @@ export async function listMapRuns(rooms: Rooms, _call: Call, input: Input<"listM
   return { mapRuns, ...(nextToken === undefined ? {} : { nextToken }) };
 }
 
-/** Source: API_UpdateMapRun. */
-function checkLimits(input: Input<"updateMapRun">): void {
-  for (const member of ["maxConcurrency", "toleratedFailureCount", "toleratedFailurePercentage"] as const) {
-    const value = input[member];
-    if (value !== undefined && value < 0)
-      throw constraint(value, member, "Member must have value greater than or equal to 0");
-  }
-  const { toleratedFailurePercentage: percentage = 0 } = input;
-  if (percentage > 100)
-    throw constraint(
-      percentage,
-      "toleratedFailurePercentage",
-      "Member must have value less than or equal to 100",
-    );
-}
-
 export async function updateMapRun(rooms: Rooms, _call: Call, input: Input<"updateMapRun">) {
-  checkLimits(input);
   const run = await findMapRun(rooms, input.mapRunArn);
   const { maxConcurrency, toleratedFailureCount, toleratedFailurePercentage } = input;
   const changed = await rooms.workflows.executions.updateMapRun(run.arn, {

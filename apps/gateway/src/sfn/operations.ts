@@ -3,7 +3,7 @@ import type { Structure, ValueOf } from "../shape.ts";
 import type { Call, Operation, Rooms, Service } from "../wire.ts";
 import * as activities from "./activities.ts";
 import * as aliases from "./aliases.ts";
-import { checkTexts } from "./checks.ts";
+import { checkMembers, checkTexts } from "./checks.ts";
 import { toWireError } from "./errors.ts";
 import * as executions from "./executions.ts";
 import * as language from "./language.ts";
@@ -29,6 +29,7 @@ export function makeSfn(rooms: Rooms): Service {
     input,
     output: undefined,
     run: (call, value) => {
+      checkMembers(input, value);
       checkTexts(value);
       return run(rooms, call, value as never);
     },
@@ -39,7 +40,7 @@ export function makeSfn(rooms: Rooms): Service {
     CreateStateMachine: operation(shapes.createMachine, machines.createStateMachine),
     CreateStateMachineAlias: operation(shapes.createAlias, aliases.createStateMachineAlias),
     DeleteActivity: operation(shapes.activity, activities.deleteActivity),
-    DeleteStateMachine: operation(shapes.machine, machines.deleteStateMachine),
+    DeleteStateMachine: operation(shapes.deleteMachine, machines.deleteStateMachine),
     DeleteStateMachineAlias: operation(shapes.alias, aliases.deleteStateMachineAlias),
     DeleteStateMachineVersion: operation(shapes.version, machines.deleteStateMachineVersion),
     DescribeActivity: operation(shapes.activity, activities.describeActivity),

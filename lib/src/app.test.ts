@@ -33,6 +33,20 @@ test("a start that fails in the middle leaves nothing behind: what was bound is 
   await orders.send({});
 });
 
+test("two queues of one name are refused as queues, whatever else there is", () => {
+  const make = () =>
+    queue("twice", {
+      message: z.object({}),
+      deadLetter: { after: 3, owner: "team", runbook: "r.md", retention: "4d" },
+    });
+  expect(() => app({ one: make(), other: make() })).toThrow(
+    expect.objectContaining({
+      code: "TUNTAS_QUEUE_REGISTERED",
+      message: "app: two queues have the name twice",
+    }),
+  );
+});
+
 /** Everything that is kept under a number when an application declares it. */
 function declared() {
   const record = z.unknown();

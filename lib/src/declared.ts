@@ -71,6 +71,7 @@ export function checkParts(parts: Parts): void {
   checkWorkflows(partsOf(parts, "workflow"));
   checkServices(partsOf(parts, "service"));
   checkEndpoints(partsOf(parts, "http"));
+  checkQueues(parts);
   checkJobs(parts);
   checkTogether(partsOf(parts, "command"));
   checkSchedules(parts);
@@ -99,6 +100,12 @@ function checkEndpoints(endpoints: readonly EndpointDefinition[]): void {
   const twice = namedTwice(endpoints);
   if (twice !== undefined)
     throw outboxErrors.error("TUNTAS_OUTBOX_OPTIONS", `app: two endpoints have the name ${twice}`);
+}
+
+function checkQueues(parts: Parts): void {
+  const twice = namedTwice(queuesOf(parts));
+  if (twice !== undefined)
+    throw queueErrors.error("TUNTAS_QUEUE_REGISTERED", `app: two queues have the name ${twice}`);
 }
 
 function checkJobs(parts: Parts): void {

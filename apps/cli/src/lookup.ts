@@ -29,9 +29,15 @@ export function findCommand(
   );
 }
 
-function suggestion(commands: readonly Command[], given: readonly string[]): string {
-  const names = commands.map(({ name }) => name);
-  const nouns = [...new Set(names.map((name) => name.split(" ")[0]!))];
-  const meant = nearest(given.join(" "), names) ?? nearest(given[0] ?? "", nouns);
-  return meant === undefined ? "" : `; did you mean \`tuntas ${meant}\`?`;
+/** The noun is looked for first, and the verb among its own alone: a long noun makes no verb near that would do something else. */
+function suggestion(commands: readonly Command[], [given = "", verb]: readonly string[]): string {
+  const nouns = [...new Set(commands.map(({ name }) => name.split(" ")[0]!))];
+  const noun = nearest(given, nouns);
+  if (noun === undefined) return "";
+  const verbs = ofGroup(commands, noun).map(({ name }) => name.slice(noun.length + 1));
+  const meant = verb === undefined ? undefined : nearest(verb, verbs);
+  if (meant !== undefined) return `; did you mean \`tuntas ${noun} ${meant}\`?`;
+  return given === noun && verbs.length > 0
+    ? `; \`tuntas ${noun}\` has ${verbs.join(", ")}`
+    : `; did you mean \`tuntas ${noun}\`?`;
 }

@@ -74,6 +74,24 @@ test("a mistyped queue is not taken for good news, and the nearest is named", as
   }
 });
 
+test("a verb that is not there leads to those of its noun, never to one that does something else", async () => {
+  expect((await home.run(["stream", "append", "events"])).stderr).toContain(
+    "`tuntas stream` has list, show,",
+  );
+  expect((await home.run(["service", "show", "x"])).stderr).not.toContain("did you mean");
+  expect((await home.run(["queue", "lsit"])).stderr).toContain("did you mean `tuntas queue list`?");
+});
+
+test("what an alarm does not watch is refused, and figures of everything else do not answer for it", async () => {
+  const { status, stderr } = await home.run(["alarm", "show", "oldest-message", "order-wrok"]);
+  expect([status, stderr.split(":")[0]]).toEqual([1, "TUNTAS_ALARM_SUBJECT"]);
+});
+
+test("a status that no execution has is refused", async () => {
+  const { status, stderr } = await home.run(["workflow", "list", "Any", "--status", "FAILD"]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining("--status: expected RUNNING, ")]);
+});
+
 test("an option that is not known leads to the help of its command", async () => {
   expect((await home.run(["queue", "list", "--nope"])).stderr).toContain("tuntas help queue list");
 });

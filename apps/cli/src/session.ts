@@ -5,6 +5,7 @@ import { isTuntasError, makeLog, openPlatform, start, nearest } from "tuntas";
 import { defaultScope, queueErrors, type QueueRecord, type Scope } from "tuntas/queue";
 import type { Call, OptionSpec } from "./command.ts";
 import { loadApplication } from "./dev/load.ts";
+import { withMeant } from "./meant.ts";
 
 /** The database that the environment names: DATABASE_URL, else the embedded server under TUNTAS_DATA_DIR. */
 export const databaseOfEnvironment = (): { databaseUrl: string | undefined; dataDir: string } => ({
@@ -33,6 +34,8 @@ export async function withPlatform<T>(work: (platform: Platform) => Promise<T>):
   });
   try {
     return await work(platform);
+  } catch (cause) {
+    throw await withMeant(platform, cause);
   } finally {
     await platform.close();
   }

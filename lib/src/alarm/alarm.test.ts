@@ -115,6 +115,20 @@ test("V-17 V-18 V-21: a queue that nobody works on is in alarm, by its own name;
   ]);
 });
 
+test("V-15: of dead letters their own alarm tells, and not each that watches for workers, while nobody works on them", async () => {
+  const { queues } = kit.platform;
+  const { queue } = await queues.catalog.create(defaultScope, "burnt-dlq", {});
+  await queues.catalog.create(defaultScope, "burnt", { deadLetterName: "burnt-dlq", receivesMax: 3 });
+  await queues.sender.send(queue, { messageId: crypto.randomUUID(), body: "x" }, defaultScope.account);
+  await expect
+    .poll(() => kit.platform.sample().then(async () => (await stateOf("dead-letters", "burnt"))?.state))
+    .toBe("OK");
+  for (let count = 0; count < 12; count++) await minute();
+  expect(await stateOf("dead-letters", "burnt")).toMatchObject({ state: "ALARM" });
+  for (const name of ["oldest-message", "worker-silent", "worker-missing"])
+    expect(await stateOf(name, "burnt-dlq")).toMatchObject({ state: "OK" });
+});
+
 async function receiver() {
   const got: { key: string | undefined; body: AlarmAnnouncement }[] = [];
   let failures = 1;

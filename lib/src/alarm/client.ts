@@ -19,7 +19,7 @@ import { alarmErrors } from "./contract.ts";
 import { allDefinitions, lookBackMsOf, type Responsible } from "./evaluator.ts";
 import { announcementsOf, commandKind, commandTargets } from "./notify.ts";
 import { backlogChecks, suggestForBacklog } from "./runbook.ts";
-import { shippedAlarms } from "./shipped.ts";
+import { isShipped } from "./shipped.ts";
 import * as store from "./store.ts";
 import { subjectLabels, subjectText } from "./subject.ts";
 
@@ -57,10 +57,6 @@ export interface AlarmsOptions {
   readonly targets: Targets;
   readonly ownerOf: (labels: Labels) => Promise<Responsible | undefined>;
 }
-
-const shippedNames = new Set(shippedAlarms.map(({ name }) => name));
-const isShipped = (definition: AlarmDefinition): boolean =>
-  shippedNames.has(definition.name) && definition.options.owner === "none";
 
 /** What a runbook says in place of a figure that is not known. */
 const nobodyLooked = "nobody looked meanwhile; ask again in ten seconds";
@@ -118,8 +114,8 @@ export function makeAlarms({ database, series, targets, ownerOf }: AlarmsOptions
           0,
         );
 
-  async function checked(check: Check, labels: Labels, nowMs: number): Promise<number | null> {
-    if (!check.metric) return null;
+  async function checked(check: Check, labels: Labels | undefined, nowMs: number): Promise<number | null> {
+    if (!check.metric || labels === undefined) return null;
     const { name, labels: own } = check.metric;
     const range = { fromMs: nowMs - toMs(check.over ?? "5m"), toMs: nowMs, stepMs: 10_000 };
     const found = await series.read({ name, labels: { ...labels, ...own }, ...range });
@@ -183,7 +179,8 @@ export function makeAlarms({ database, series, targets, ownerOf }: AlarmsOptions
     history: ({ name, subject, limit = 100 } = {}) => store.readHistory(database, name, subject, limit),
     async runbook(name, subject) {
       const of = await definition(name);
-      const labels = (await subjectsOf(of)).get(subject) ?? {};
+      // Of what has no figures nothing is known; those of everything else would answer for another.
+      const labels = subject === "" ? {} : (await subjectsOf(of)).get(subject);
       const nowMs = await series.nowMs();
       const changes = await recentChanges(nowMs);
       const asked: readonly Check[] = [
@@ -197,7 +194,7 @@ export function makeAlarms({ database, series, targets, ownerOf }: AlarmsOptions
         const detail = index === asked.length - 1 ? changes : unseen;
         checks.push({ number: index + 1, text: check.text, value, unit: check.unit ?? "", detail });
       }
-      const responsible = isShipped(of) ? await ownerOf(labels) : undefined;
+      const responsible = isShipped(of) ? await ownerOf(labels ?? {}) : undefined;
       return {
         alarm: name,
         subject,

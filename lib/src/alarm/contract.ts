@@ -140,4 +140,9 @@ export const alarmErrors = catalogue({
     meaning: "There is no alarm of that name.",
     remedy: "See the names with `tuntas alarm list`.",
   },
+  TUNTAS_ALARM_SUBJECT: {
+    meaning: "The alarm watches nothing of that name, or nothing of it has been seen yet.",
+    remedy:
+      "See what each alarm watches with `tuntas alarm list --all`; what is new is there within a minute.",
+  },
 });

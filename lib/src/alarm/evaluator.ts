@@ -6,7 +6,7 @@ import type { TimeSeries } from "../series/client.ts";
 import { toMs } from "../core/duration.ts";
 import type { AlarmDefinition, AlarmState, MetricChoice } from "./contract.ts";
 import { announcementsOf } from "./notify.ts";
-import { shippedAlarms } from "./shipped.ts";
+import { isShipped, shippedAlarms } from "./shipped.ts";
 import { alarmSignals } from "./signals.ts";
 import { judge, periodsBefore, periodsOf, valuesOf, type Window } from "./state.ts";
 import * as store from "./store.ts";
@@ -18,6 +18,8 @@ export interface EvaluatorOptions {
   readonly series: TimeSeries;
   /** Who answers for what an alarm watches, where the alarm itself does not say. */
   readonly ownerOf: (labels: Labels) => Promise<Responsible | undefined>;
+  /** Whether it is as it should be there, whatever a shipped alarm says of this figure. */
+  readonly isMeant: (metric: string, labels: Labels) => Promise<boolean>;
   /** Which one a metric's figure is about now, by its name. */
   readonly culpritOf: (metric: string, labels: Labels) => Promise<string | undefined>;
 }
@@ -104,7 +106,8 @@ const nextPeriodInMs = (definitions: readonly AlarmDefinition[], nowMs: number):
 const settlesAfterMs = (definitions: readonly AlarmDefinition[]): number =>
   Math.max(...definitions.map((each) => (each.options.of[1] + periodsBefore + 2) * periodMsOf(each)));
 
-export function makeEvaluator({ database, series, ownerOf, culpritOf }: EvaluatorOptions): Evaluator {
+export function makeEvaluator(options: EvaluatorOptions): Evaluator {
+  const { database, series, ownerOf, culpritOf, isMeant } = options;
   const judgedTo = new Map<string, number>();
   let definitions: readonly AlarmDefinition[] = shippedAlarms;
   let readAtMs = -Infinity;
@@ -177,6 +180,10 @@ export function makeEvaluator({ database, series, ownerOf, culpritOf }: Evaluato
     if (written) alarmSignals.publish("alarm.changed", { name, subject, state, previous, reason });
   }
 
+  /** A shipped alarm knows nothing of what it watches, so it asks before it wakes anybody. */
+  const isExcused = async (of: AlarmDefinition, { state, labels }: Judged): Promise<boolean> =>
+    state === "ALARM" && isShipped(of) && (await isMeant(of.options.metric.name, labels));
+
   async function judgeTogether(definitions: readonly AlarmDefinition[], nowMs: number): Promise<void> {
     const all = await readFor(definitions, nowMs);
     const states = await store.readStates(database);
@@ -186,7 +193,8 @@ export function makeEvaluator({ database, series, ownerOf, culpritOf }: Evaluato
       const window = windowOf(definition, nowMs);
       for (const judged of judgeAll(definition, all, { window, known })) {
         const previous = known.get(judged.subject) ?? "OK";
-        if (judged.state !== previous) await change(definition, judged, previous);
+        if (judged.state === previous || (await isExcused(definition, judged))) continue;
+        await change(definition, judged, previous);
       }
       judgedTo.set(definition.name, endOf(window));
     }

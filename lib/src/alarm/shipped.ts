@@ -336,3 +336,9 @@ export const shippedAlarms: readonly AlarmDefinition[] = list.map(({ name, page,
     notify: [],
   }),
 );
+
+const names = new Set(list.map(({ name }) => name));
+
+/** Whether it is ours, and no declared one has taken its place. */
+export const isShipped = ({ name, options }: AlarmDefinition): boolean =>
+  names.has(name) && options.owner === nobody;

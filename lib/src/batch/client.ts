@@ -89,7 +89,8 @@ export interface BatchRoomOptions {
 const changed = "batch";
 const lookAgainMs = 1000;
 
-const missing = (what: string) => batchErrors.error("TUNTAS_BATCH_MISSING", `there is no ${what}`);
+const missing = (what: string, details: { readonly name?: string } = {}) =>
+  batchErrors.error("TUNTAS_BATCH_MISSING", `there is no ${what}`, { details });
 
 function textOf(name: string, input: unknown): string {
   const text = JSON.stringify(input) as string | undefined;
@@ -118,7 +119,7 @@ export function openBatches({ database, waker, queues, withdraw, onError }: Batc
 
   async function startIn(tx: Tx, name: string, input: unknown, options: StartOptions): Promise<Started> {
     const batch = await batches.findBatch(tx, name);
-    if (!batch) throw missing(`batch ${JSON.stringify(name)}`);
+    if (!batch) throw missing(`batch ${JSON.stringify(name)}`, { name });
     const inputHash = requestHash(input);
     const { key = inputHash, by = "application", reason = "started by code" } = options;
     const priority = options.priority ?? batch.priority;

@@ -22,7 +22,7 @@ export function nearest(given: string, words: readonly string[]): string | undef
     .map((word) => ({ word, far: distance(given, word) }))
     .toSorted((a, b) => a.far - b.far);
   const best = ranked[0];
-  return best && best.far <= Math.max(2, Math.floor(given.length / 3)) ? best.word : undefined;
+  return best && best.far <= Math.max(1, Math.floor(given.length / 3)) ? best.word : undefined;
 }
 
 /** What was probably meant, as the end of a message; nothing where no name is near. */

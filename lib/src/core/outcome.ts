@@ -92,10 +92,20 @@ function classify(thrown: unknown): Outcome {
   return new Outcome("retry", "THROWN", describeThrown(thrown));
 }
 
+/** Its own message where it has one, else the names of its fields: what they hold may be nobody's business. */
+function describeObject(thrown: object): string {
+  const { message } = thrown as { message?: unknown };
+  if (typeof message === "string" && message !== "") return message;
+  const names = Object.keys(thrown).slice(0, 10);
+  const fields =
+    names.length > 0 ? `an object with ${names.join(", ")}` : Object.prototype.toString.call(thrown);
+  return `${fields}, which is no Error and says no message`;
+}
+
 /** Anything can be thrown: undefined, a cycle, an object whose toString throws. */
 function describeThrown(thrown: unknown): string {
   try {
-    return `the handler threw ${typeof thrown === "object" ? Object.prototype.toString.call(thrown) : String(thrown)}`;
+    return `the handler threw ${typeof thrown === "object" && thrown !== null ? describeObject(thrown) : String(thrown)}`;
   } catch {
     return "the handler threw a value that has no text";
   }

@@ -2,7 +2,7 @@
 import type { Labels } from "../series/contract.ts";
 import { findOldestRow } from "../outbox/client.ts";
 import type { Sql } from "../pg/contract.ts";
-import { findOldestMessage } from "../queue/store/gauges.ts";
+import { findOldestMessage, isLaidAside } from "../queue/store/gauges.ts";
 import { findOverdueApproval } from "../workflow/approval/gauges.ts";
 import { findOldestExecution } from "../workflow/store/gauges.ts";
 
@@ -21,3 +21,9 @@ const finders: Readonly<Record<string, Find>> = {
 /** What the figure of a metric is about at this moment, by its name; undefined where it is about no single thing. */
 export const findCulprit = async (sql: Runner, metric: string, labels: Labels): Promise<string | undefined> =>
   finders[metric]?.(sql, labels);
+
+const ofWaiting = new Set(["tuntas_queue_oldest_age_seconds", "tuntas_queue_depth"]);
+
+/** Whether it waits as it should: dead letters wait for a person and not for a worker, and an alarm of their own tells of them. */
+export const isMeant = async (sql: Runner, metric: string, { queue }: Labels): Promise<boolean> =>
+  ofWaiting.has(metric) && queue !== undefined && (await isLaidAside(sql, queue));

@@ -9,7 +9,7 @@ import type { Labels } from "../series/contract.ts";
 import type { Sql } from "../pg/contract.ts";
 import { makeTimeSeries, type TimeSeries } from "../series/client.ts";
 import { metricLists } from "./catalogue.ts";
-import { findCulprit } from "./culprits.ts";
+import { findCulprit, isMeant } from "./culprits.ts";
 import { startDurations } from "./durations/index.ts";
 import { startSampler, type Sampler } from "./sampler.ts";
 import { startTally, type Tally } from "./tally.ts";
@@ -49,6 +49,7 @@ export function startWatch(options: WatchOptions): Watch {
     database,
     series,
     ownerOf,
+    isMeant: (metric, labels) => isMeant(database, metric, labels),
     culpritOf: (metric, labels) => findCulprit(database, metric, labels),
   });
   targets.bind({ kind: webhookKind }, webhookTarget(database));

@@ -298,6 +298,11 @@ export const queueErrors = catalogue({
     meaning: "The service in which a queue lives refused a request.",
     remedy: "Do what its own message says; often the role lacks a permission on the queue.",
   },
+  TUNTAS_QUEUE_REGISTERED: {
+    meaning: "Two queues of an application have the same name.",
+    remedy:
+      "Give one of them another name; where one queue is meant, declare it once and import it where it is used.",
+  },
   TUNTAS_WORKER_REGISTERED: {
     meaning: "Two workers of one application take messages of the same queue.",
     remedy: "Declare one worker a queue; raise its concurrency instead.",

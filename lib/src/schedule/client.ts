@@ -66,7 +66,9 @@ export interface ScheduleRoomOptions {
 const tryAgainMs = 1000;
 
 const missing = (name: string) =>
-  scheduleErrors.error("TUNTAS_SCHEDULE_MISSING", `there is no schedule ${JSON.stringify(name)}`);
+  scheduleErrors.error("TUNTAS_SCHEDULE_MISSING", `there is no schedule ${JSON.stringify(name)}`, {
+    details: { name },
+  });
 
 export function openSchedules({
   database,

@@ -89,7 +89,9 @@ export interface ServicesOptions {
 const lookAgainMs = 500;
 
 const missing = (name: string) =>
-  serviceErrors.error("TUNTAS_SERVICE_MISSING", `there is no service ${JSON.stringify(name)}`);
+  serviceErrors.error("TUNTAS_SERVICE_MISSING", `there is no service ${JSON.stringify(name)}`, {
+    details: { name },
+  });
 
 export function makeServices({ database, waker, announce, alarms }: ServicesOptions): Services {
   /** Runs an act; what it tells is written with it, and published after it. */

@@ -87,7 +87,8 @@ interface RoomOptions {
 const changed = "backfill";
 const lookAgainMs = 1000;
 
-const missing = (what: string) => backfillErrors.error("TUNTAS_BACKFILL_MISSING", `there is no ${what}`);
+const missing = (what: string, details: { readonly name?: string } = {}) =>
+  backfillErrors.error("TUNTAS_BACKFILL_MISSING", `there is no ${what}`, { details });
 
 function textOf(name: string, scope: unknown): string {
   const text = JSON.stringify(scope) as string | undefined;
@@ -203,7 +204,7 @@ export function openBackfills({ database, waker, queues, withdraw, onError }: Ro
     const scopeHash = requestHash(scope);
     const made = await database.transaction(async (tx) => {
       if ((await backfills.readBackfills(tx, name)).length === 0)
-        throw missing(`backfill ${JSON.stringify(name)}`);
+        throw missing(`backfill ${JSON.stringify(name)}`, { name });
       const id = await runs.insertRun(tx, { backfill: name, scope: text, scopeHash, by, reason });
       if (id === undefined) return undefined;
       await send(tx, queueNameOf(name), [{ step: "plan", run: id, turn: 0 }]);

@@ -41,11 +41,12 @@ export async function keyTypes(tx: HandlerTx, { name, options }: BackfillDefinit
   const { records } = options;
   const { rows } = await tx.query(columnTypes, [records.table]);
   const types = new Map(rows.map((row: { name: string; type: string }) => [row.name, row.type]));
-  const missing = [...keyOf(records), ...records.columns].filter((column) => !types.has(column));
+  const wanted = [...new Set([...keyOf(records), ...records.columns])];
+  const missing = wanted.filter((column) => !types.has(column));
   if (missing.length > 0)
     throw backfillErrors.error(
       "TUNTAS_BACKFILL_TABLE",
-      `backfill ${name}: expected ${records.table} to be a table with the columns ${missing.join(", ")}`,
+      `backfill ${name}: expected a table ${records.table} with the columns ${wanted.join(", ")}, got ${types.size === 0 ? "no such table" : `one without ${missing.join(", ")}`}`,
     );
   return keyOf(records).map((column) => types.get(column)!);
 }

@@ -75,7 +75,8 @@ const wrongOf = (check: Promise<unknown>): Promise<string | null> =>
     },
   );
 
-const missing = (what: string) => commandErrors.error("TUNTAS_COMMAND_MISSING", `there is no ${what}`);
+const missing = (what: string, details: { readonly name?: string } = {}) =>
+  commandErrors.error("TUNTAS_COMMAND_MISSING", `there is no ${what}`, { details });
 
 function demandText(given: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(given))
@@ -171,7 +172,7 @@ export function makeCommands({ database, services, announce }: CommandsOptions):
   async function declared(name: string): Promise<CommandReport> {
     const known = (await store.readCommands(database)).find((each) => each.name === name);
     if (known) return known;
-    throw missing(`command ${JSON.stringify(name)}: only what code declares is run`);
+    throw missing(`command ${JSON.stringify(name)}: only what code declares is run`, { name });
   }
 
   const get = async (id: string): Promise<RunForm> => formOf(database, await find(id));

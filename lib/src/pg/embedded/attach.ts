@@ -1,7 +1,16 @@
 // The asking side: finds the data directory's supervisor or starts one, and stays attached to it. If the supervisor
 // is killed, the attachment brings a new one up, which adopts the PostgreSQL that went on running.
 import { spawn, type ChildProcess } from "node:child_process";
-import { accessSync, closeSync, constants, existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join, parse, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -42,6 +51,7 @@ export async function attachEmbedded(options: EmbeddedOptions): Promise<Embedded
 function openDataDir(path: string): string {
   try {
     makeDirectory(path);
+    if (!statSync(path).isDirectory()) throw new Error("expected a folder, got a file");
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     readRecord(path);
     return realpathSync(path);

@@ -86,7 +86,13 @@ async function initdb(
   const result = await runCommand(binaries.initdb, ["-D", directory, ...locale, ...access], account);
   if (result.ok) return;
   const code = isDiskFull(result.output) ? "TUNTAS_EMBEDDED_DISK_FULL" : "TUNTAS_EMBEDDED_INITDB_FAILED";
-  throw embeddedErrors.error(code, `initdb failed in ${directory}: ${result.output}`);
+  throw embeddedErrors.error(code, `initdb failed in ${directory}: ${complaintsOf(result.output)}`);
+}
+
+/** What initdb complains about, without its account of what went well; all that it said where nothing looks like a complaint. */
+function complaintsOf(output: string): string {
+  const lines = output.split("\n").filter((line) => /\b(?:FATAL|PANIC|ERROR)\b|^initdb: error/i.test(line));
+  return lines.length > 0 ? lines.join("\n") : output;
 }
 
 export const isDiskFull = (output: string): boolean =>

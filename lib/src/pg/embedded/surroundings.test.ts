@@ -151,6 +151,7 @@ describe.runIf(isLinux)("the embedded server's directory", () => {
     writeFileSync(path, "");
     await expect(attachEmbedded({ dataDir: path })).rejects.toMatchObject({
       code: "TUNTAS_EMBEDDED_DATA_DIR_DENIED",
+      message: `${path} cannot be used: expected a folder, got a file`,
     });
   });
 

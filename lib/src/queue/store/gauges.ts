@@ -125,9 +125,29 @@ const frontText = statement(
    where q.name = $1 and q.account = $2 and q.region = $3 order by r.turn, r.id limit 1`,
 );
 
+/** Name, account and region of a label. */
+function identityOf(label: string): readonly string[] {
+  const [name = "", region = defaultScope.region, account = defaultScope.account] = label
+    .split("/")
+    .toReversed();
+  return [name, account, region];
+}
+
 /** The id of the message at the front of the queue of this label. */
 export async function findOldestMessage(sql: Pick<Sql, "run">, label: string): Promise<string | undefined> {
-  const [name, region = defaultScope.region, account = defaultScope.account] = label.split("/").toReversed();
-  const [row] = await sql.run<{ id: string | null }>(frontText, [name, account, region]);
+  const [row] = await sql.run<{ id: string | null }>(frontText, identityOf(label));
   return row?.id ?? undefined;
 }
+
+const laidAsideText = statement(
+  `select from tuntas.queue d join tuntas.queue q
+     on q.account = d.account and q.region = d.region and q.dead_letter_name = d.name
+   where d.name = $1 and d.account = $2 and d.region = $3
+     and not exists (select from tuntas.consumer c
+       join tuntas.process p on p.id = c.process_id and p.expires_at > tuntas.now() where c.queue_id = d.id)
+   limit 1`,
+);
+
+/** Whether what lies in the queue of this label waits for a person: a dead-letter queue that no process works on. */
+export const isLaidAside = async (sql: Pick<Sql, "run">, label: string): Promise<boolean> =>
+  (await sql.run(laidAsideText, identityOf(label))).length > 0;

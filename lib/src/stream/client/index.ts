@@ -110,6 +110,7 @@ const missing = ({ stream, consumer }: { readonly stream: string; readonly consu
     consumer === undefined
       ? `there is no stream ${JSON.stringify(stream)}`
       : `stream ${JSON.stringify(stream)} has no consumer ${JSON.stringify(consumer)}`,
+    consumer === undefined ? { details: { name: stream } } : {},
   );
 
 const audit = (tx: Tx, verb: string, of: ConsumerName, act: Act, details: object = {}) =>

@@ -1,4 +1,5 @@
-import { conditionText, type AlarmChange, type CheckedCheck } from "tuntas/alarm";
+import { meantHint, type Platform } from "tuntas";
+import { alarmErrors, conditionText, type AlarmChange, type CheckedCheck } from "tuntas/alarm";
 import type { Command } from "../../command.ts";
 import { bold, facts, instant, table } from "../../render.ts";
 import { withPlatform } from "../../session.ts";
@@ -21,6 +22,16 @@ const historyTable = (changes: readonly AlarmChange[]): string =>
     WHY: (change) => change.reason,
   });
 
+/** Errors: TUNTAS_ALARM_SUBJECT where the alarm watches nothing of that name. */
+async function requireSubject(alarms: Platform["alarms"], name: string, subject: string): Promise<void> {
+  const watched = (await alarms.list()).filter((each) => each.name === name).map((each) => each.subject);
+  if (subject === "" || watched.includes(subject)) return;
+  throw alarmErrors.error(
+    "TUNTAS_ALARM_SUBJECT",
+    `alarm ${name} watches nothing that is called ${JSON.stringify(subject)}${meantHint(subject, watched)}`,
+  );
+}
+
 export const alarmShow: Command = {
   name: "alarm show",
   summary:
@@ -32,12 +43,13 @@ export const alarmShow: Command = {
   examples: [
     ["tuntas alarm show oldest-message order-work", "the runbook of a backlog, answered for one queue"],
   ],
-  no: "there is no such alarm",
+  no: "there is no such alarm, or it watches nothing of that name",
   run: (call) =>
     withPlatform(async ({ alarms }) => {
       const name = call.argument(0);
       const subject = call.positionals[1] ?? "";
       const { options } = await alarms.definition(name);
+      await requireSubject(alarms, name, subject);
       const runbook = await alarms.runbook(name, subject);
       const history = await alarms.history({ name, ...(subject !== "" && { subject }), limit: 20 });
       const head = facts({

@@ -13,7 +13,9 @@ export async function findMachine(
   const arn = named.startsWith("arn:") ? named : machineArn(scopeOf(call), named);
   const target = await workflows.machines.resolve(arn);
   if (target) return target.machine;
-  throw workflowErrors.error("TUNTAS_WORKFLOW_MISSING", `there is no workflow ${named}`);
+  throw workflowErrors.error("TUNTAS_WORKFLOW_MISSING", `there is no workflow ${named}`, {
+    details: { name: named },
+  });
 }
 
 /** `WORKFLOW/NAME` or an ARN. Errors: TUNTAS_EXECUTION_MISSING. */

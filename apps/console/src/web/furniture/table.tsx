@@ -1,6 +1,6 @@
 // The one table: sticky head, rows drawn only where one looks, a next page read when its end comes near, and arrows or
 // j and k to walk along it.
-import { useEffect, useRef, type KeyboardEvent, type ReactNode } from "react";
+import { useEffect, useRef, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 
 export interface Column<T> {
@@ -12,6 +12,8 @@ export interface Column<T> {
   readonly align?: "right";
   /** Left out on a phone. */
   readonly wideOnly?: boolean;
+  /** Left out where the table has no room for it beside what tells its rows apart. */
+  readonly roomOnly?: boolean;
 }
 
 export interface TableProps<T> {
@@ -27,8 +29,13 @@ export interface TableProps<T> {
 }
 
 const rowPx = 41;
-const classOf = <T,>({ align, wideOnly }: Column<T>): string =>
-  [align, wideOnly && "wide-only"].filter(Boolean).join(" ");
+const classOf = <T,>({ align, wideOnly, roomOnly }: Column<T>): string =>
+  [align, wideOnly && "wide-only", roomOnly && "room-only"].filter(Boolean).join(" ");
+
+/** What is cut off is read by resting on it. */
+function tellWhole({ currentTarget: cell }: MouseEvent<HTMLElement>): void {
+  cell.title = cell.scrollWidth > cell.clientWidth ? (cell.textContent ?? "") : "";
+}
 
 function Head<T>({ columns }: { readonly columns: readonly Column<T>[] }) {
   return (
@@ -120,7 +127,7 @@ function Row<T>({
       {...opens}
     >
       {columns.map((column) => (
-        <td key={column.key} className={classOf(column)}>
+        <td key={column.key} className={classOf(column)} onMouseEnter={tellWhole}>
           {column.cell(row)}
         </td>
       ))}

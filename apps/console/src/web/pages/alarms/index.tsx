@@ -11,8 +11,8 @@ import { AlarmBadge } from "./alarm-badge.tsx";
 import { AlarmPanel } from "./alarm-panel.tsx";
 
 const columns: readonly Column<AlarmReport>[] = [
-  { key: "state", head: "State", width: "7rem", cell: ({ state }) => <AlarmBadge state={state} /> },
-  { key: "name", head: "Alarm", width: "13rem", cell: ({ name }) => <strong>{name}</strong> },
+  { key: "state", head: "State", width: "6.5rem", cell: ({ state }) => <AlarmBadge state={state} /> },
+  { key: "name", head: "Alarm", width: "12rem", cell: ({ name }) => <strong>{name}</strong> },
   {
     key: "subject",
     head: "Watches",
@@ -29,14 +29,15 @@ const columns: readonly Column<AlarmReport>[] = [
     key: "since",
     head: "Since",
     width: "9.5rem",
-    wideOnly: true,
+    roomOnly: true,
+
     cell: ({ sinceMs }) => <Instant ms={sinceMs} />,
   },
-  { key: "severity", head: "Calls for", width: "6rem", wideOnly: true, cell: ({ severity }) => severity },
+  { key: "severity", head: "Calls for", width: "6rem", roomOnly: true, cell: ({ severity }) => severity },
   {
     key: "owner",
     head: "Owner",
-    width: "9rem",
+    width: "9.25rem",
     wideOnly: true,
     cell: ({ owner }) => <Owner owner={owner === "none" ? null : owner} />,
   },

@@ -73,8 +73,9 @@ const columns: readonly Column<JobReport>[] = [
     key: "priority",
     head: "Priority",
     width: "5.75rem",
+    roomOnly: true,
     align: "right",
-    wideOnly: true,
+
     cell: ({ priority }) => <span className="number">{priority}</span>,
   },
 ];

@@ -38,7 +38,8 @@ const columns: readonly Column<PartitionReport>[] = [
     key: "began",
     head: "Began",
     width: "9.75rem",
-    wideOnly: true,
+    roomOnly: true,
+
     cell: ({ begunAtMs }) => <Instant ms={begunAtMs} />,
   },
   {

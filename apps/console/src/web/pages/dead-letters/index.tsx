@@ -44,7 +44,8 @@ const columns: readonly Column<DeadGroup>[] = [
     key: "last",
     head: "Last",
     width: "9.5rem",
-    wideOnly: true,
+    roomOnly: true,
+
     cell: ({ lastSeenAtMs }) => <Instant ms={lastSeenAtMs} />,
   },
   {
@@ -58,7 +59,8 @@ const columns: readonly Column<DeadGroup>[] = [
     key: "replay",
     head: "Replay",
     width: "8.75rem",
-    wideOnly: true,
+    roomOnly: true,
+
     cell: ({ replayForbidden }) =>
       replayForbidden === null ? (
         <span className="muted">allowed</span>

@@ -18,7 +18,7 @@ const columns: readonly Column<EffectRow>[] = [
   {
     key: "state",
     head: "State",
-    width: "8rem",
+    width: "9.5rem",
     cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge>,
   },
   {

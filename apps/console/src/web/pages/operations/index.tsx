@@ -13,11 +13,11 @@ import { StateBadge } from "./state-badge.tsx";
 
 const columns: readonly Column<Operation>[] = [
   { key: "state", head: "State", width: "11rem", cell: ({ state }) => <StateBadge state={state} /> },
-  { key: "kind", head: "Operation", width: "17rem", cell: ({ kind }) => <strong>{kind}</strong> },
+  { key: "kind", head: "Operation", width: "15rem", cell: ({ kind }) => <strong>{kind}</strong> },
   {
     key: "progress",
     head: "Progress",
-    width: "13rem",
+    width: "11rem",
     cell: ({ kind, done, refused, skipped, selected }) => (
       <Progress of={kind} done={done + refused + skipped} total={selected} />
     ),
@@ -28,7 +28,8 @@ const columns: readonly Column<Operation>[] = [
     key: "asked",
     head: "Asked",
     width: "9.5rem",
-    wideOnly: true,
+    roomOnly: true,
+
     cell: ({ askedAtMs }) => <Instant ms={askedAtMs} />,
   },
 ];

@@ -63,7 +63,8 @@ const columns: readonly Column<OutboxItem>[] = [
     key: "type",
     head: "Type",
     width: "8.5rem",
-    wideOnly: true,
+    roomOnly: true,
+
     cell: ({ type }) => type ?? <span className="zero">–</span>,
   },
   {

@@ -28,7 +28,7 @@ const columns: readonly Column<QueueSurvey>[] = [
   {
     key: "age",
     head: "Oldest",
-    width: "7rem",
+    width: "6.5rem",
     align: "right",
     cell: (queue) => <Age ms={queue.oldestAgeMs} />,
   },
@@ -51,8 +51,9 @@ const columns: readonly Column<QueueSurvey>[] = [
     key: "delayed",
     head: "Delayed",
     width: "5.25rem",
+    roomOnly: true,
     align: "right",
-    wideOnly: true,
+
     cell: (queue) => <Count value={queue.delayed} />,
   },
   {
@@ -74,7 +75,7 @@ const columns: readonly Column<QueueSurvey>[] = [
   {
     key: "owner",
     head: "Owner",
-    width: "9.75rem",
+    width: "9.25rem",
     wideOnly: true,
     cell: (queue) => <Owner owner={queue.owner} />,
   },

@@ -68,8 +68,9 @@ const columns: readonly Column<StreamSummary>[] = [
     key: "partitions",
     head: "Partitions",
     width: "6.75rem",
+    roomOnly: true,
     align: "right",
-    wideOnly: true,
+
     cell: ({ partitions }) => <Count value={partitions} />,
   },
   { key: "owner", head: "Owner", wideOnly: true, cell: ({ owner }) => <Owner owner={owner} /> },

@@ -23,7 +23,8 @@ const causes: readonly Column<ConsumerPartition>[] = [
     key: "owner",
     head: "Read by",
     width: "11rem",
-    wideOnly: true,
+    roomOnly: true,
+
     cell: ({ owner }) => (owner === null ? nothing : <span title={owner}>{owner}</span>),
   },
   {

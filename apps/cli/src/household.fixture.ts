@@ -1,5 +1,6 @@
-// The built command as a real process, on a database of its own in the test run's PostgreSQL.
-import { spawn, type ChildProcess } from "node:child_process";
+// The built command on a database of its own in the test run's PostgreSQL. What reads and acts upon the database alone runs in one process
+// for all, one command after another; everything else is a process of its own.
+import { fork, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -26,6 +27,23 @@ export interface Household extends AsyncDisposable {
   ): ChildProcess & { readonly output: () => string };
 }
 
+const runner = fileURLToPath(new URL("runner.fixture.mjs", import.meta.url));
+
+/** Nouns whose commands know nothing but the database; with an application they load code, which is loaded once a process. */
+const resident = new Set(
+  ["alarm", "approval", "dlq", "effect", "key", "lease", "message", "operation", "outbox", "queue"].concat([
+    "compensation",
+    "reservation",
+    "schedule",
+    "stream",
+    "tenant",
+    "user",
+    "workflow",
+  ]),
+);
+const isResident = (args: readonly string[]): boolean =>
+  resident.has(args[0] ?? "") && !args.includes("--app");
+
 async function onServer(text: string): Promise<void> {
   const client = new pg.Client({ connectionString: process.env.DATABASE_URL });
   await client.connect();
@@ -40,10 +58,11 @@ export async function household(): Promise<Household> {
   address.pathname = `/${name}`;
   const url = address.href;
   const children: ChildProcess[] = [];
+  const { npm_command: _, npm_lifecycle_event: __, ...inherited } = process.env;
+  const own = { ...inherited, DATABASE_URL: url, TUNTAS_PORT: "0" };
 
   function begin(args: readonly string[], environment: Record<string, string> = {}) {
-    const { npm_command: _, npm_lifecycle_event: __, ...inherited } = process.env;
-    const env = { ...inherited, DATABASE_URL: url, TUNTAS_PORT: "0", ...environment };
+    const env = { ...own, ...environment };
     const child = spawn(process.execPath, [bin, ...args], { env, stdio: ["pipe", "pipe", "pipe"] });
     let text = "";
     child.stdout.on("data", (chunk) => (text += String(chunk)));
@@ -51,7 +70,24 @@ export async function household(): Promise<Household> {
     return Object.assign(child, { output: () => text });
   }
 
-  async function run(args: readonly string[], input = ""): Promise<Ended> {
+  let runs: ChildProcess | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function ask(args: readonly string[], input: string): Promise<Ended> {
+    if (!runs) children.push((runs = fork(runner, { env: own })));
+    runs.send({ args, input });
+    const [ended] = (await once(runs, "message")) as [Ended];
+    return ended;
+  }
+
+  function run(args: readonly string[], input = ""): Promise<Ended> {
+    if (!isResident(args)) return runAlone(args, input);
+    const ended = last.then(() => ask(args, input));
+    last = ended;
+    return ended;
+  }
+
+  async function runAlone(args: readonly string[], input: string): Promise<Ended> {
     const child = begin(args);
     let stderr = "";
     child.stderr!.on("data", (chunk) => (stderr += String(chunk)));

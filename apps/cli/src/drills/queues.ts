@@ -53,23 +53,29 @@ export const poison: Drill = {
     }),
 };
 
+const isBegun = ({ event, id }: { readonly event?: string; readonly id?: unknown }): boolean =>
+  event === "work.begun" && id === "killed-1";
+
 export const kill: Drill = {
   does: "Kills a worker with kill -9 between its effect and its commit.",
   lesson: "What was begun is taken over by another process, and takes place once.",
   run: (stage) =>
     sending(stage, async () => {
-      const first = stage.begin(worker);
-      await first.line("service.ready");
-      const second = await stage.whileHeld("drill.effect", async () => {
+      const both = [stage.begin(worker), stage.begin(worker)] as const;
+      for (const each of both) await each.line("service.ready");
+      // Held no longer than it takes: a handler that cannot have its lock for three seconds has failed, and is tried again.
+      const [first, second] = await stage.whileHeld("drill.effect", async () => {
         await drillWork.send({ id: "killed-1" });
-        await first.line(({ event, id }) => event === "work.begun" && id === "killed-1");
-        const other = stage.begin(worker);
-        await other.line("service.ready");
-        await first.kill();
-        return other;
+        const begun = both.map(async (each, index) => {
+          await each.line(isBegun);
+          return [each, both[1 - index]!] as const;
+        });
+        const whoBegan = await Promise.race(begun);
+        await whoBegan[0].kill();
+        return whoBegan;
       });
       const killedAt = performance.now();
-      const taken = await lineOf(second, ({ event, id }) => event === "work.begun" && id === "killed-1");
+      const taken = await lineOf(second, isBegun);
       const tookMs = Math.round(performance.now() - killedAt);
       await seen(
         () => effectsOf(stage, "killed-1"),

@@ -330,6 +330,11 @@ describe("what is wrong is said in AWS's words, and changes nothing", () => {
       /'target.deadLetterConfig.arn'/,
     ],
     ["a FIFO queue without a group", { Target: { Arn: arnOf("q.fifo"), RoleArn } }, /needs a MessageGroupId/],
+    [
+      "parameters of another service's target",
+      target({ EventBridgeParameters: { DetailType: "d", Source: "s" } }),
+      /takes no EventBridgeParameters/,
+    ],
     ["no ARN", { Target: { Arn: "queue", RoleArn } }, /^Provided Arn is not in correct format\.$/],
     [
       "a target of elsewhere",

@@ -38,6 +38,11 @@ const target = structure(
     }),
     DeadLetterConfig: structure({ Arn: queueArn }),
     SqsParameters: structure({ MessageGroupId: text({ min: 1, max: 128 }) }),
+    // Read only to be refused: nothing that they are for is carried out here.
+    EcsParameters: structure({}),
+    EventBridgeParameters: structure({}),
+    KinesisParameters: structure({}),
+    SageMakerPipelineParameters: structure({}),
   },
   ["Arn", "RoleArn"],
 );

@@ -109,6 +109,13 @@ const universal: Readonly<Record<string, (target: Target, scope: Scope) => Desti
   "sfn:startExecution": startExecution,
 };
 
+const foreign = [
+  "EcsParameters",
+  "EventBridgeParameters",
+  "KinesisParameters",
+  "SageMakerPipelineParameters",
+] as const;
+
 /** Errors: ValidationException for what is no target, or none that is carried out here. */
 export function readTarget(target: Target, scope: Scope): Destined {
   const { Arn, Input = defaultInput(scope), SqsParameters } = target;
@@ -117,6 +124,9 @@ export function readTarget(target: Target, scope: Scope): Destined {
     call !== undefined
       ? universal[call]?.(target, scope)
       : (toQueue(Arn, Input, { group: SqsParameters?.MessageGroupId }) ?? toMachine(Arn, Input, {}));
+  const unused = foreign.filter((member) => target[member] !== undefined);
+  if (found && unused.length > 0)
+    throw invalid(`The target ${Arn} takes no ${unused.join(", ")}: they are for targets of other services.`);
   if (found) return found;
   if (!Arn.startsWith("arn:")) throw invalid("Provided Arn is not in correct format.");
   throw invalid(

@@ -4,7 +4,7 @@ import type { ActivityRecord, AnswerResult } from "tuntas/workflow";
 import { isStorable } from "tuntas/queue";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
-import { checkArn, failureOf, checkName, cut, pageOf, seconds } from "./checks.ts";
+import { checkArn, checkEncryption, failureOf, checkName, cut, pageOf, seconds } from "./checks.ts";
 import { sfnError } from "./errors.ts";
 import type { shapes } from "./shapes.ts";
 import { tagRecord } from "./tags.ts";
@@ -13,7 +13,7 @@ type Input<Name extends keyof typeof shapes> = ValueOf<(typeof shapes)[Name]>;
 
 export async function createActivity({ workflows }: Rooms, call: Call, input: Input<"createActivity">) {
   const name = checkName(input.name);
-  const encryption = input.encryptionConfiguration && JSON.stringify(input.encryptionConfiguration);
+  const encryption = checkEncryption(input.encryptionConfiguration);
   const activity = await workflows.activities.create(call.scope, name, {
     encryption,
     tags: tagRecord(input.tags),

@@ -3,8 +3,9 @@ import { parseArn, parseMachineArn, type MachineAddress, type Page } from "tunta
 import { isStorable } from "tuntas/queue";
 import { limits, readJson } from "tuntas/asl";
 import { validate } from "../constraints.ts";
-import type { Structure } from "../shape.ts";
+import type { Structure, ValueOf } from "../shape.ts";
 import { sfnError } from "./errors.ts";
+import type { shapes } from "./shapes.ts";
 
 /** Errors: ValidationException, which names all that is wrong. */
 export function checkMembers(shape: Structure, input: Readonly<Record<string, unknown>>): void {
@@ -21,8 +22,15 @@ export function checkArn(arn: string, kind: string): string {
   return arn;
 }
 
-export const checkMachineArn = (arn: string): MachineAddress =>
-  parseMachineArn(checkArn(arn, "stateMachine"))!;
+/** Of a machine, a version or an alias; what a distributed Map goes by is refused, as the API reference says of StartExecution. */
+export function checkMachineArn(arn: string): MachineAddress {
+  const address = parseMachineArn(checkArn(arn, "stateMachine"))!;
+  if (!address.name.includes("/")) return address;
+  throw sfnError(
+    "ValidationException",
+    `The ARN must be that of a state machine, and is that of a Map state in one: ${arn}`,
+  );
+}
 
 const forbidden = /[\s<>{}[\]?*"#%\\^|~`$&,;:/\p{Cc}]/u;
 
@@ -119,3 +127,16 @@ export function checkTexts(value: unknown, member = ""): void {
 
 /** Times travel as seconds. */
 export const seconds = (ms: number): number => Math.round(ms) / 1000;
+
+/** The configuration as text. Source: API_CreateStateMachine, InvalidEncryptionConfiguration. */
+export function checkEncryption(
+  encryption: ValueOf<(typeof shapes)["createActivity"]>["encryptionConfiguration"],
+): string | undefined {
+  if (encryption === undefined) return undefined;
+  if (encryption.type === "CUSTOMER_MANAGED_KMS_KEY" && encryption.kmsKeyId === undefined)
+    throw sfnError(
+      "InvalidEncryptionConfiguration",
+      "Invalid Encryption Configuration: CUSTOMER_MANAGED_KMS_KEY needs a kmsKeyId.",
+    );
+  return JSON.stringify(encryption);
+}

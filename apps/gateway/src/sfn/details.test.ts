@@ -207,3 +207,54 @@ test("after a redrive the context object says how often and when", async () => {
   expect(Math.abs(Date.parse(execution.RedriveTime) - redriveDate * 1000)).toBeLessThan(60_000);
   await call("StopExecution", { executionArn });
 });
+
+test("what an ARN names beside a machine is not taken for the machine", async () => {
+  const { stateMachineArn, stateMachineVersionArn } = await create({ Type: "Pass" }, { publish: true });
+  const routingConfiguration = [{ stateMachineVersionArn, weight: 100 }];
+  const { stateMachineAliasArn } = await call("CreateStateMachineAlias", { name: "a", routingConfiguration });
+  const label = `${stateMachineArn}/label`;
+  for (const arn of [stateMachineVersionArn, stateMachineAliasArn, label])
+    expect((await ask("DeleteStateMachine", { stateMachineArn: arn })).json.__type).toContain(
+      "#ValidationExc",
+    );
+  for (const operation of ["StartExecution", "DescribeStateMachine", "UpdateStateMachine"])
+    expect((await ask(operation, { stateMachineArn: label })).json.__type).toContain("#ValidationException");
+  expect((await call("DescribeStateMachine", { stateMachineArn: stateMachineAliasArn })).status).toBe(
+    "ACTIVE",
+  );
+  const express = await create({ Type: "Pass" }, { type: "EXPRESS" });
+  const started = await call("StartExecution", express);
+  for (const operation of ["DescribeExecution", "DescribeStateMachineForExecution"])
+    expect(await refused(operation, { executionArn: started.executionArn })).toBe(
+      "Invalid Arn: 'Resource type not valid in this context: express'",
+    );
+});
+
+test("a key of one's own that is not named is refused", async () => {
+  const encryptionConfiguration = { type: "CUSTOMER_MANAGED_KMS_KEY" };
+  const definition = JSON.stringify({ StartAt: "S", States: { S: { Type: "Pass", End: true } } });
+  const { json } = await ask("CreateStateMachine", {
+    name: "keyless",
+    definition,
+    roleArn,
+    encryptionConfiguration,
+  });
+  expect(json.__type).toContain("#InvalidEncryptionConfiguration");
+  expect((await ask("CreateActivity", { name: "keyless", encryptionConfiguration })).json).toEqual(json);
+});
+
+test("no execution ends before it began, though the process's clock is ahead of the database's", async () => {
+  const { stateMachineArn } = await create({ Type: "Pass" });
+  const { platform, schema } = gateway.kit;
+  const put = (interval: string) =>
+    platform.database.transaction(({ client }) =>
+      client.query(`create or replace function ${schema}.now() returns timestamptz language sql stable parallel safe
+        as $$ select pg_catalog.now() - interval '${interval}' $$`),
+    );
+  await put("1 minute");
+  const { executionArn } = await call("StartExecution", { stateMachineArn });
+  await put("0");
+  await hasEnded(executionArn);
+  const { startDate, stopDate } = await call("DescribeExecution", { executionArn });
+  expect(stopDate).toBeGreaterThanOrEqual(startDate);
+});

@@ -16,6 +16,7 @@ const titles = {
   ExecutionNotRedrivable: "Execution Not Redrivable",
   InvalidArn: "Invalid Arn",
   InvalidDefinition: "",
+  InvalidEncryptionConfiguration: "",
   InvalidExecutionInput: "Invalid State Machine Execution Input",
   InvalidLoggingConfiguration: "",
   InvalidName: "Invalid Name",

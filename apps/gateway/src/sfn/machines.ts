@@ -1,7 +1,6 @@
 // State machines: created (idempotent), described, updated, deleted, and their versions.
 import { invalidDefinitionMessage, validateDefinition } from "tuntas/asl";
 import {
-  parseArn,
   parseMachineArn,
   type ExecutionRecord,
   type MachineRecord,
@@ -11,7 +10,16 @@ import {
 import { isStorable } from "tuntas/queue";
 import type { ValueOf } from "../shape.ts";
 import type { Call, Rooms } from "../wire.ts";
-import { checkMachineArn, checkName, cut, pageOf, seconds, wantsData } from "./checks.ts";
+import {
+  checkArn,
+  checkEncryption,
+  checkMachineArn,
+  checkName,
+  cut,
+  pageOf,
+  seconds,
+  wantsData,
+} from "./checks.ts";
 import { sfnError } from "./errors.ts";
 import type { shapes } from "./shapes.ts";
 import { tagRecord } from "./tags.ts";
@@ -85,7 +93,7 @@ export async function createStateMachine({ workflows }: Rooms, call: Call, input
     roleArn: input.roleArn,
     logging: checkLogging(input.loggingConfiguration),
     tracing: textOf(input.tracingConfiguration),
-    encryption: textOf(input.encryptionConfiguration),
+    encryption: checkEncryption(input.encryptionConfiguration),
   };
   const { publish = false, versionDescription } = input;
   const tags = tagRecord(input.tags);
@@ -159,8 +167,7 @@ export async function describeStateMachineForExecution(
   input: Input<"execution">,
 ) {
   const { executionArn: arn } = input;
-  if (!parseArn(arn)) throw sfnError("InvalidArn", `Invalid ARN prefix: ${arn}`);
-  const execution = await workflows.executions.find(arn);
+  const execution = await workflows.executions.find(checkArn(arn, "execution"));
   const machine = execution && (await workflows.machines.atRevision(execution.revision));
   if (!machine) throw sfnError("ExecutionDoesNotExist", arn);
   return {
@@ -186,7 +193,7 @@ export async function listStateMachines({ workflows }: Rooms, call: Call, input:
 function changedSettings(machine: MachineRecord, input: Input<"updateMachine">): Partial<MachineSettings> {
   const logging = checkLogging(input.loggingConfiguration);
   const tracing = textOf(input.tracingConfiguration);
-  const encryption = textOf(input.encryptionConfiguration);
+  const encryption = checkEncryption(input.encryptionConfiguration);
   return {
     ...(input.definition === undefined
       ? {}
@@ -218,8 +225,14 @@ export async function updateStateMachine(rooms: Rooms, _call: Call, input: Input
   };
 }
 
+/** A version's or an alias's ARN must not take the machine away, and all its versions with it. */
 export async function deleteStateMachine({ workflows }: Rooms, _call: Call, input: Input<"deleteMachine">) {
-  const { scope, name } = checkMachineArn(input.stateMachineArn);
+  const { scope, name, qualifier } = checkMachineArn(input.stateMachineArn);
+  if (qualifier !== undefined)
+    throw sfnError(
+      "ValidationException",
+      `The ARN must be that of a state machine, without version or alias: ${input.stateMachineArn}`,
+    );
   const machine = await workflows.machines.find(scope, name);
   if (machine) await workflows.machines.delete(machine);
   return {};

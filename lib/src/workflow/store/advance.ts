@@ -101,7 +101,7 @@ const advanceText = `with moved as (
      returning i.id, i.seq + 1 as seq, i.events, i.visit, i.effects, i.status, i.output, i.error, i.cause, i.redriven
    ), ${history}, ${began}, ${over},
    ended as (update tuntas.execution e set status = m.status, output = m.output, error = m.error, cause = m.cause,
-       stopped_at = tuntas.now(), redrive_count = e.redrive_count + m.redriven::int,
+       stopped_at = greatest(tuntas.now(), e.started_at), redrive_count = e.redrive_count + m.redriven::int,
        redriven_at = case when m.redriven then tuntas.now() else e.redriven_at end from moved m where m.status is not null and e.id = m.id),
    begun as (update tuntas.execution e set status = 'RUNNING', output = null, error = null, cause = null,
        stopped_at = null, redrive_count = redrive_count + 1, redriven_at = tuntas.now()
@@ -146,7 +146,7 @@ const itsEffects = statement(
 const itsEnding = statement(
   `with undue as (delete from tuntas.workflow_due where execution_id = $1::bigint),
      uncalled as (delete from tuntas.workflow_call where execution_id = $1::bigint)
-   update tuntas.execution set status = $2, output = $3, error = $4, cause = $5, stopped_at = tuntas.now() where id = $1::bigint`,
+   update tuntas.execution set status = $2, output = $3, error = $4, cause = $5, stopped_at = greatest(tuntas.now(), started_at) where id = $1::bigint`,
 );
 
 type Written = Pick<Advance, "state" | "events" | "effects" | "ending">;
@@ -235,6 +235,7 @@ export async function findRecord(
   return row && stepIn(row.events).result;
 }
 
+/** A start is dated by the process's clock, an end by the database's: greatest, so that nothing ends before it began. */
 const begin = statement(
   `with item as (
      select i.* from unnest($1::text[], $2::text[], $3::json[], $4::text[], $5::text[], $6::text[], $7::text[], $8::json[], $9::text[])
@@ -244,7 +245,8 @@ const begin = statement(
        trace_header, map_run_id, item_index, processor, input, started_at, status, output, error, cause, stopped_at)
      select f.arn, f.name, f."machineId", f."machineArn", f.revision, f.type, f."versionArn", f."aliasArn",
        f."traceHeader", f."mapRunId", f."itemIndex", f.processor, f.input, to_timestamp(f."startedAtMs" / 1000.0),
-       coalesce(i.status, 'RUNNING'), i.output, i.error, i.cause, case when i.status is not null then tuntas.now() end
+       coalesce(i.status, 'RUNNING'), i.output, i.error, i.cause,
+       case when i.status is not null then greatest(tuntas.now(), to_timestamp(f."startedAtMs" / 1000.0)) end
      from item i cross join lateral json_to_record(i.facts) as f(arn text, name text, "machineId" bigint, "machineArn" text,
        revision bigint, type text, "versionArn" text, "aliasArn" text, "traceHeader" text, "mapRunId" bigint,
        "itemIndex" int, processor text, input text, "startedAtMs" float8)

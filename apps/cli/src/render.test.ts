@@ -16,6 +16,16 @@ test("on a terminal a table fits its width, and the widest column gives way", ()
   expect(lines[1]).toMatch(/^order-work {2}\{"text":"two lines.*… {2}-$/);
 });
 
+test("on a terminal too narrow for its columns, each record stands below the other, whole", () => {
+  Object.assign(process.stdout, { isTTY: true, columns: 80 });
+  const heads = ["queue", "cause", "first", "last", "owner", "runbook"];
+  const columns = Object.fromEntries(heads.map((head) => [head, () => `${head} ${"x".repeat(20)}`]));
+  const text = table([{}, {}], columns);
+  expect(text.split("\n")).toHaveLength(2 * heads.length + 1);
+  expect(text).toMatch(/^queue    queue x{20}\ncause /);
+  expect(text).not.toContain("…");
+});
+
 test("on a pipe nothing is cut or coloured, and a body cannot break its line or write to the terminal", () => {
   Object.assign(process.stdout, { isTTY: false });
   const text = draw();

@@ -37,7 +37,20 @@ export type Cell = string | number | null | undefined;
 /** What a cell of a table shows where there is nothing; a fact is left out. */
 const nothing = "-";
 
-/** A table of records; the keys of `columns` are read from each row. On a pipe nothing is cut. */
+/** What of a column has to be read for it to tell anything, and what of the whole may be cut off all the same. */
+const tellingMax = 24;
+const slack = 1.15;
+
+/** Whether a terminal has so little room that cells would be cut beyond reading. */
+function isCrowded(wanted: readonly number[]): boolean {
+  const telling = wanted.reduce((sum, width) => sum + Math.min(width, tellingMax), 0);
+  return telling + gap.length * (wanted.length - 1) > terminalWidth() * slack;
+}
+
+/**
+ * A table of records; the keys of `columns` are read from each row. On a pipe nothing is cut; a terminal that is too narrow for it gets
+ * one record below another.
+ */
 export function table<Row extends object>(
   rows: readonly Row[],
   columns: Readonly<Record<string, (row: Row) => Cell>>,
@@ -48,6 +61,10 @@ export function table<Row extends object>(
   const wanted = heads.map((head, index) =>
     Math.max(head.length, ...cells.map((line) => line[index]!.length)),
   );
+  if (process.stdout.isTTY && isCrowded(wanted))
+    return cells
+      .map((line) => facts(Object.fromEntries(heads.map((head, index) => [head, line[index]]))))
+      .join("\n\n");
   const widths = process.stdout.isTTY
     ? fit(wanted, terminalWidth() - gap.length * (heads.length - 1))
     : wanted;

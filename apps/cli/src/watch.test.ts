@@ -85,7 +85,7 @@ test("V-23: alarms are listed, shown with their runbook's live values, and tried
       /^Nothing is in alarm: \d+ of \d+ alarms OK.*\n1 alarm is neither: INSUFFICIENT_DATA.*tuntas alarm list shows them/,
     ),
   });
-  const shown = await home.run(["alarm", "show", "oldest-message", "order-work"]);
+  const shown = await home.run(["alarm", "show", "oldest-message"]);
   expect(shown.stdout).toMatch(
     /1\. How old is the oldest message\?[^]*5\. How many processes work on it\?[^]*→ /,
   );

@@ -15,6 +15,9 @@ export const Reason = ({ value, onChange }: ReasonProps) => (
       required
       value={value}
       onChange={(event) => onChange(event.target.value)}
+      onKeyDown={({ key, ctrlKey, metaKey, currentTarget }) => {
+        if (key === "Enter" && (ctrlKey || metaKey)) currentTarget.form?.requestSubmit();
+      }}
     />
   </label>
 );

@@ -13,6 +13,12 @@ import { Side } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
 import { SignIn } from "./sign-in.tsx";
 
+/** Whoever came by keys is not in the list yet: the first step goes into it, or back to the row that is open. */
+function enterList(): void {
+  const row = (which: string) => document.querySelector<HTMLElement>(`main .table-frame tr${which}`);
+  (row('[aria-current="true"]') ?? row("[data-index]"))?.focus();
+}
+
 type Overlay = "palette" | "help" | undefined;
 
 const Missing = () => (
@@ -59,6 +65,8 @@ function Shell() {
   useEffect(() => setMenu(false), [location]);
   useKeys({
     "?": () => setOverlay("help"),
+    j: enterList,
+    k: enterList,
     "mod+k": () => setOverlay("palette"),
     ...Object.fromEntries(navigation.map(({ key, path }) => [`g ${key}`, () => go(path)])),
   });

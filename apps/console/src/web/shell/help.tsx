@@ -4,9 +4,10 @@ import { navigation } from "../pages/index.ts";
 const general: readonly (readonly [keys: string, meaning: string])[] = [
   ["Ctrl K", "go to a page, to anything by its name, or to a message by its id"],
   ["/", "to the filter"],
-  ["j k", "down and up in a list (arrows, Home and End too)"],
+  ["j k", "into a list, down and up in it (arrows, Home and End too)"],
   ["Enter", "open what has the focus"],
   ["Esc", "close the details"],
+  ["Ctrl Enter", "do what a dialog asks a reason for"],
   ["?", "this list"],
 ];
 

@@ -88,6 +88,9 @@ export default defineConfig({
     expect: { poll: { timeout: process.env.CI ? 200_000 : 50_000 } },
     // Most of a test's life is waiting: of a small machine's two processors three workers left nearly half idle.
     maxWorkers: 5,
+    // A worker keeps the modules that it has loaded for its next file: loading them anew for each was a third of the
+    // suite's processor time. So what a file changes in its process (environment, globals) it puts back.
+    isolate: false,
     // Worlds of the simulation that live at a time, each with some thirty connections: eight take half the time of four.
     maxConcurrency: 8,
     // A machine that others use stalls now and then; what fails twice is a fault.

@@ -36,7 +36,10 @@ export type Probe =
   | { readonly tcp: true }
   /** A command that exits 0; it has the instance's environment. */
   | { readonly command: readonly [string, ...string[]] }
-  /** A process that opens Tuntas: its heartbeat is in the database. */
+  /**
+   * A process that opens Tuntas: its heartbeat is in the database. It is there a moment before everything is open, so the
+   * process answers SIGTERM from its beginning, as `runApp` does.
+   */
   | { readonly presence: true };
 
 /** ECS' health check: unhealthy after so many failures in a row, healthy after one success. */

@@ -4,11 +4,13 @@ import { makeLog, openPlatform, runUntilSignal } from "tuntas";
 import { runServices } from "tuntas/service";
 
 const { DATABASE_URL: databaseUrl, SCHEMA: schema, HOST_NAME: host, OUTPUTS: outputs } = process.env;
-const platform = await openPlatform({ databaseUrl, schema, name: "controller", watches: false });
-const controller = runServices(platform, { host, outputs });
+const opening = openPlatform({ databaseUrl, schema, name: "controller", watches: false });
+const running = opening.then((platform) => runServices(platform, { host, outputs }));
 const stop = async () => {
-  await controller.close();
-  await platform.close();
+  await (await running).close();
+  await (await opening).close();
 };
+// Before it has opened: its heartbeat says that it is there as soon as the database knows it, and may be answered by a stop.
 runUntilSignal(stop, { log: makeLog() });
+await running;
 process.send?.("ready");

@@ -32,12 +32,14 @@ const paying = worker(payments, {
   },
 });
 
-const platform = await openPlatform({ databaseUrl, schema, name: "payments", watches: false });
-const running = await start(app({ payments, paying, theBank }), { platform });
+const opening = openPlatform({ databaseUrl, schema, name: "payments", watches: false });
+const running = opening.then((platform) => start(app({ payments, paying, theBank }), { platform }));
+// Before it has opened, as in controller.fixture.mjs.
 runUntilSignal(
   async () => {
-    await running.close();
-    await platform.close();
+    await (await running).close();
+    await (await opening).close();
   },
   { log: makeLog() },
 );
+await running;

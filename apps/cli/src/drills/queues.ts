@@ -31,8 +31,8 @@ export const poison: Drill = {
       await running.line("service.ready");
       await drillWork.send({ id: "poison-1" });
       await drillWork.send({ id: "beside-1" });
-      const dead = async () =>
-        (await queues.observer.depths()).find(({ name }) => name === `${drillWork.name}-dlq`)?.ready ?? 0;
+      const only = { only: `${drillWork.name}-dlq`, search: "", after: "", limit: 1 };
+      const dead = async () => (await queues.observer.survey(defaultScope, only))[0]?.ready ?? 0;
       const died = await seen(dead, (count) => count > 0);
       stage.check("it is tried so often", { expected: receivesMax, observed: begunOf(running, "poison-1") });
       stage.check("then it lies in the dead-letter queue", { expected: 1, observed: died });

@@ -71,7 +71,6 @@ export type {
   Observer,
   Place,
   QueueConsumer,
-  QueueDepth,
   QueueSurvey,
   SurveyPage,
   Whereabouts,

@@ -1,6 +1,5 @@
 // What programs ask of queues all day: cheap, and bounded however deep they are.
-import type { QueueRecord } from "../contract.ts";
-import { defaultScope, type Scope } from "../contract.ts";
+import type { QueueRecord, Scope } from "../contract.ts";
 import {
   listConsumers,
   listProcesses,
@@ -10,22 +9,14 @@ import {
   type QueueSurvey,
   type SurveyPage,
 } from "../store/survey.ts";
-import {
-  countLeft,
-  locateGroup,
-  readDepths,
-  readLastId,
-  type Place,
-  type QueueDepth,
-  type Whereabouts,
-} from "../store/whereabouts.ts";
+import { countLeft, locateGroup, readLastId, type Place, type Whereabouts } from "../store/whereabouts.ts";
 import type { QueueContext } from "./context.ts";
 
 export interface Observer {
-  /** The depths of the first 200 queues by name; counts end at 100,000. */
-  depths(): Promise<QueueDepth[]>;
   /** Queues with their depth, age, workers and what waits for a person, in the order of their names. */
   survey(scope: Scope, page: SurveyPage): Promise<QueueSurvey[]>;
+  /** The same of every queue there is, however many. */
+  surveyAll(scope: Scope): Promise<QueueSurvey[]>;
   /** The live processes with a worker of the queue. */
   consumers(queue: QueueRecord): Promise<QueueConsumer[]>;
   /** Every live process on this database. */
@@ -41,11 +32,20 @@ export interface Observer {
   lastId(): Promise<string>;
 }
 
-const queuesMax = 200;
+const pageMax = 500;
+
+async function surveyAll(database: QueueContext["database"], scope: Scope): Promise<QueueSurvey[]> {
+  const all: QueueSurvey[] = [];
+  for (let after = ""; ; after = all.at(-1)!.name) {
+    const page = await surveyQueues(database, scope, { search: "", after, limit: pageMax });
+    all.push(...page);
+    if (page.length < pageMax) return all;
+  }
+}
 
 export const makeObserver = ({ database }: QueueContext): Observer => ({
-  depths: () => readDepths(database, defaultScope, queuesMax),
   survey: (scope, page) => surveyQueues(database, scope, page),
+  surveyAll: (scope) => surveyAll(database, scope),
   consumers: (queue) => listConsumers(database, queue.id),
   processes: () => listProcesses(database),
   locate: (queue, groupId) => locateGroup(database, queue.id, groupId),
@@ -53,4 +53,4 @@ export const makeObserver = ({ database }: QueueContext): Observer => ({
   lastId: () => readLastId(database),
 });
 
-export type { LiveProcess, Place, QueueConsumer, QueueDepth, QueueSurvey, SurveyPage, Whereabouts };
+export type { LiveProcess, Place, QueueConsumer, QueueSurvey, SurveyPage, Whereabouts };

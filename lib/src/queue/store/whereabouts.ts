@@ -1,35 +1,10 @@
-// What programs ask of queues all day, bounded on purpose: how deep they are, and where the message of a group is.
+// What programs ask of queues all day, bounded on purpose: where the message of a group is, and what is left.
 import type { Sql } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import type { Scope } from "../contract.ts";
 
 /** Counts go no further than this, so that asking costs the same however deep a queue is. */
 export const depthMax = 100_000;
-
-export interface QueueDepth {
-  readonly name: string;
-  readonly ready: number;
-  readonly inFlight: number;
-  readonly delayed: number;
-  /** Age of the message at the front; 0 where none is ready. */
-  readonly oldestAgeSeconds: number;
-}
-
-const counted = (table: string) =>
-  `(select count(*) from (select from tuntas.${table} t where t.queue_id = q.id limit ${depthMax}) c)::float8`;
-
-const depths = statement(
-  `select q.name, ${counted("ready")} as ready, ${counted("held")} as "inFlight", ${counted("delayed")} as delayed,
-     coalesce((select date_part('epoch', tuntas.now() - r.sent_at) from tuntas.ready r where r.queue_id = q.id
-       order by r.turn, r.id limit 1), 0) as "oldestAgeSeconds"
-   from tuntas.queue q where q.account = $1 and q.region = $2 order by q.name limit $3`,
-);
-
-export const readDepths = (
-  sql: Pick<Sql, "run">,
-  { account, region }: Scope,
-  limit: number,
-): Promise<QueueDepth[]> => sql.run(depths, [account, region, limit]) as Promise<QueueDepth[]>;
 
 /** Where a message is. `dead` is its queue's dead-letter queue, in whatever state it is there. */
 export type Place = "in_flight" | "delayed" | "ready" | "dead" | "quarantined";

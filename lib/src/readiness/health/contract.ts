@@ -8,13 +8,24 @@ export interface QueueCourse {
   readonly paused: boolean;
   /** Of the message at the front; null where none is ready. */
   readonly oldestAgeMs: number | null;
-  /** Messages that came in these ten minutes, and how many more are ready than at their begin. */
+  /** Messages that came in these ten minutes. */
   readonly came: number;
-  readonly grewBy: number;
+  /** How many more are ready than ten minutes ago; null where nobody has looked at it since. */
+  readonly grewBy: number | null;
   /** Messages of it that wait for a person. */
   readonly dead: number;
-  /** What is being done to them, such as `operation 12 (replay, running)`; null where nothing is. */
+  /** What is being done to all of them, such as `operation 12 (replay) is running`; null where nothing is. */
   readonly handledBy: string | null;
+  /** What concerns them and leaves them where they are, or some of them; null where nothing does. */
+  readonly pending: string | null;
+}
+
+/** What the alarms on queues allow. */
+export interface Limits {
+  /** Of `oldest-message`. */
+  readonly oldestMaxMs: number;
+  /** So many may wait in any case, and so many more than ten minutes ago: the second bound of `backlog-rising`. */
+  readonly waitingMax: number;
 }
 
 /** Calls to providers in the last hour. */
@@ -29,8 +40,7 @@ export interface HealthFacts {
   /** Those that are deployed and not stopped. */
   readonly services: readonly LiveService[];
   readonly queues: readonly QueueCourse[];
-  /** What the alarm on the oldest message allows. */
-  readonly oldestMaxMs: number;
+  readonly limits: Limits;
   readonly calls: Calls;
   /** Undefined behind a pooler, which has its own count. */
   readonly connections: Pick<ConnectionBudget, "total" | "available" | "fits"> | undefined;

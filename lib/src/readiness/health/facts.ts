@@ -1,6 +1,6 @@
 // What the ten conditions are judged by: services and what they answer now, queues as they stand and as they were, calls, connections.
 import { unknownEffects } from "../../ledger/index.ts";
-import type { Operation } from "../../operation/contract.ts";
+import type { Operation, OperationState } from "../../operation/contract.ts";
 import type { Platform } from "../../platform.ts";
 import { defaultScope } from "../../queue/contract.ts";
 import type { QueueSurvey } from "../../queue/client/index.ts";
@@ -8,6 +8,8 @@ import type { Series } from "../../series/contract.ts";
 import { checkConnections } from "../../service/index.ts";
 import { readServices } from "../facts.ts";
 import type { Calls, HealthFacts, QueueCourse } from "./contract.ts";
+import { deadLetterKinds, handlingOf } from "./handling.ts";
+import { limitsOf } from "./state.ts";
 
 /** What of a platform is looked at. */
 export type Watched = Pick<Platform, "alarms" | "database" | "operations" | "queues" | "series" | "services">;
@@ -15,36 +17,47 @@ export type Watched = Pick<Platform, "alarms" | "database" | "operations" | "que
 const minuteMs = 60_000;
 const courseMs = 10 * minuteMs;
 const hourMs = 60 * minuteMs;
-const queuesMax = 500;
 const operationsMax = 200;
 
 const sumOf = (all: readonly Series[]): number =>
   all.flatMap(({ points }) => points).reduce((sum, point) => sum + point.sum, 0);
 
-const ofQueue = (all: readonly Series[], queue: string): readonly Series[] =>
-  all.filter(({ labels }) => labels.queue === queue);
-
-/** How much more there is now than ten minutes ago, or than when somebody looked first. */
-function growthOf(depths: readonly Series[], { name, ready }: QueueSurvey): number {
-  const [first] = ofQueue(depths, name).flatMap(({ points }) => points);
-  return first ? ready - first.last : 0;
+/** The series of each queue, by its name. */
+function byQueue(all: readonly Series[]): ReadonlyMap<string | undefined, readonly Series[]> {
+  const found = new Map<string | undefined, Series[]>();
+  for (const each of all) {
+    const { queue } = each.labels;
+    const own = found.get(queue);
+    if (own) own.push(each);
+    else found.set(queue, [each]);
+  }
+  return found;
 }
 
-type Selected = { readonly filter?: { readonly queue?: string }; readonly from?: string };
-
-/** Whether the operation is done to dead letters of the queue. */
-function concerns({ kind, selection }: Operation, { name, deadLetterName }: QueueSurvey): boolean {
-  if (!["replay", "move", "reject"].includes(kind)) return false;
-  const { filter, from } = selection as Selected;
-  const queue = filter?.queue ?? from;
-  return queue === undefined || queue === name || queue === deadLetterName;
+/** How much more there is now than ten minutes ago, or than when somebody looked first; null where nobody has. */
+function growthOf(depths: readonly Series[] = [], { ready }: QueueSurvey): number | null {
+  const [first] = depths.flatMap(({ points }) => points);
+  return first ? ready - first.last : null;
 }
 
-/** Operations that are under way or wait for a second pair of eyes. */
-async function operationsNow({ operations }: Watched): Promise<readonly Operation[]> {
+/** All of this kind in this state. */
+async function operationsOf(
+  { operations }: Watched,
+  filter: { readonly kind: string; readonly state: OperationState },
+): Promise<Operation[]> {
+  const all: Operation[] = [];
+  for (let before: string | undefined; ; before = all.at(-1)!.id) {
+    const page = await operations.list({ ...filter, before, limit: operationsMax });
+    all.push(...page);
+    if (page.length < operationsMax) return all;
+  }
+}
+
+/** Operations upon dead letters that are under way, stand still or wait for a second pair of eyes. */
+async function operationsNow(platform: Watched): Promise<readonly Operation[]> {
   const states = ["running", "paused", "awaiting_approval"] as const;
-  const pages = states.map((state) => operations.list({ state, limit: operationsMax }));
-  return (await Promise.all(pages)).flat();
+  const wanted = deadLetterKinds.flatMap((kind) => states.map((state) => ({ kind, state })));
+  return (await Promise.all(wanted.map((filter) => operationsOf(platform, filter)))).flat();
 }
 
 /** A redrive that was asked for over the wire is no operation. */
@@ -57,30 +70,29 @@ async function moveOf({ queues }: Watched, deadLetterName: string | null): Promi
 
 async function readQueues(platform: Watched): Promise<QueueCourse[]> {
   const { queues, series } = platform;
-  const page = { search: "", after: "", limit: queuesMax };
-  const surveyed = await queues.observer.survey(defaultScope, page);
+  // Before the dead letters are counted: what is done meanwhile is then not missing from what is left to do.
+  const operations = await operationsNow(platform);
+  const surveyed = await queues.observer.surveyAll(defaultScope);
   const nowMs = await series.nowMs();
   const span = { fromMs: nowMs - courseMs, toMs: nowMs, stepMs: minuteMs };
-  const [depths, sent, operations] = await Promise.all([
-    series.readAll({ names: ["tuntas_queue_depth"], labels: { state: "ready" }, ...span }),
-    series.readAll({ names: ["tuntas_queue_messages_total"], labels: { event: "sent" }, ...span }),
-    operationsNow(platform),
+  const [depths, sent] = await Promise.all([
+    series.readAll({ names: ["tuntas_queue_depth"], labels: { state: "ready" }, ...span }).then(byQueue),
+    series
+      .readAll({ names: ["tuntas_queue_messages_total"], labels: { event: "sent" }, ...span })
+      .then(byQueue),
   ]);
   const courseOf = async (queue: QueueSurvey): Promise<QueueCourse> => {
-    const by = operations.find((operation) => concerns(operation, queue));
     const dead = queue.dead + queue.quarantined;
+    const { handledBy, pending } = handlingOf(queue, operations);
     return {
       name: queue.name,
       paused: queue.pausedAtMs !== null,
       oldestAgeMs: queue.oldestAgeMs,
-      came: sumOf(ofQueue(sent, queue.name)),
-      grewBy: growthOf(depths, queue),
+      came: sumOf(sent.get(queue.name) ?? []),
+      grewBy: growthOf(depths.get(queue.name), queue),
       dead,
-      handledBy: by
-        ? `operation ${by.id} (${by.kind}) is ${by.state.replace("_", " ")}`
-        : dead > 0
-          ? await moveOf(platform, queue.deadLetterName)
-          : null,
+      handledBy: handledBy ?? (dead > 0 ? await moveOf(platform, queue.deadLetterName) : null),
+      pending,
     };
   };
   return Promise.all(surveyed.filter(({ isDeadLetterQueue }) => !isDeadLetterQueue).map(courseOf));
@@ -97,21 +109,25 @@ async function readCalls({ series, database }: Watched): Promise<Calls> {
   };
 }
 
-async function oldestMaxMs({ alarms }: Watched): Promise<number> {
-  const { when } = (await alarms.definition("oldest-message")).options;
-  return (Object.values(when)[0] as number) * 1000;
+/** What the alarms allow, the shipped ones or those that an application declares in their place. */
+async function readLimits({ alarms }: Watched): Promise<HealthFacts["limits"]> {
+  const [oldest, rising] = await Promise.all([
+    alarms.definition("oldest-message"),
+    alarms.definition("backlog-rising"),
+  ]);
+  return limitsOf(oldest.options, rising.options);
 }
 
 /** Changes nothing. */
 export async function readHealthFacts(platform: Watched): Promise<HealthFacts> {
-  const [services, queues, calls, limitMs] = await Promise.all([
+  const [services, queues, calls, limits] = await Promise.all([
     readServices(platform),
     readQueues(platform),
     readCalls(platform),
-    oldestMaxMs(platform),
+    readLimits(platform),
   ]);
   const active = [...services.values()].filter(({ report }) => report.active);
   const deployed = Object.fromEntries(active.map(({ report }) => [report.name, report.definition]));
   const connections = await checkConnections(platform.database, deployed);
-  return { services: active, queues, calls, oldestMaxMs: limitMs, connections };
+  return { services: active, queues, calls, limits, connections };
 }

@@ -4,8 +4,16 @@ import { z } from "zod";
 import { app, start } from "../../app.ts";
 import { queue, worker } from "../../queue/declaration.ts";
 import { ada, openStage, web } from "../../service/stage.fixture.ts";
+import { shippedAlarms } from "../../alarm/shipped.ts";
+import type { AlarmOptions } from "../../alarm/contract.ts";
+import type { Operation } from "../../operation/contract.ts";
+import type { QueueSurvey } from "../../queue/client/index.ts";
+import { defaultScope } from "../../queue/contract.ts";
+import { statement } from "../../pg/database.ts";
 import { revisionOf } from "../../service/index.ts";
 import type { LiveService } from "../contract.ts";
+import { handlingOf } from "./handling.ts";
+import { limitsOf } from "./state.ts";
 import { healthOf, readHealth, type Health, type HealthFacts, type QueueCourse } from "./index.ts";
 
 type Report = LiveService["report"];
@@ -44,13 +52,15 @@ const work = (more: Partial<QueueCourse> = {}): QueueCourse => ({
   grewBy: 0,
   dead: 0,
   handledBy: null,
+  pending: null,
   ...more,
 });
 
+const stage = openStage();
 const factsOf = (more: Partial<HealthFacts> = {}): HealthFacts => ({
   services: [door()],
   queues: [work()],
-  oldestMaxMs: 300_000,
+  limits: { oldestMaxMs: 300_000, waitingMax: 100 },
   calls: { all: 100, failed: 1, unknown: 0 },
   connections: { total: 50, available: 97, fits: true },
   ...more,
@@ -58,6 +68,7 @@ const factsOf = (more: Partial<HealthFacts> = {}): HealthFacts => ({
 
 const badOf = ({ conditions }: Health): string[] =>
   conditions.filter(({ verdict }) => verdict === "bad").map(({ id }) => id);
+const conditionOf = ({ conditions }: Health, id: string) => conditions.find((each) => each.id === id)!;
 const badWith = (more: Partial<HealthFacts>): string[] => badOf(healthOf(factsOf(more)));
 
 const withRollback = (circuitBreaker: "off" | { readonly rollback: boolean }) => {
@@ -109,6 +120,59 @@ test("the other ways in which they are broken", () => {
   expect(badWith({ services: [door({ deployments: [] })] })).toEqual(["rollback"]);
 });
 
+const survey = { name: "work", deadLetterName: "work-dlq", dead: 2, quarantined: 1 } as QueueSurvey;
+const replay = (more: object = {}) =>
+  ({
+    id: "7",
+    kind: "replay",
+    state: "running",
+    selection: { filter: { queue: "work" } },
+    ...{ selected: 5, done: 1, refused: 1, skipped: 0 },
+    ...more,
+  }) as unknown as Operation;
+
+test("dead letters are handled by what runs over all of them; what stands still, or names no queue, is only told", () => {
+  const running = { handledBy: "operation 7 (replay) is running", pending: null };
+  expect(handlingOf(survey, [replay()])).toEqual(running);
+  expect(handlingOf(survey, [replay({ selection: { from: "work-dlq" } })])).toEqual(running);
+  const told: readonly (readonly [more: object, pending: string | null])[] = [
+    [{ done: 2 }, "operation 7 (replay) is running for 2 of them"],
+    [{ state: "paused" }, "operation 7 (replay) is paused"],
+    [{ state: "awaiting_approval" }, "operation 7 (replay) is awaiting approval"],
+    [{ selection: { filter: { code: "X" } } }, "operation 7 (replay) is running, and names no queue"],
+    [{ selection: { filter: { queue: "other" } } }, null],
+    [{ selection: { filter: { queue: "work" }, scope: { account: "111122223333", region: "x" } } }, null],
+  ];
+  for (const [more, pending] of told)
+    expect(handlingOf(survey, [replay(more)])).toEqual({ handledBy: null, pending });
+  const dead = healthOf(factsOf({ queues: [work({ dead: 3, pending: told[1]![1] })] }));
+  expect(conditionOf(dead, "dead-letters")).toMatchObject({
+    verdict: "bad",
+    found: `work: 3, ${told[1]![1]}`,
+  });
+});
+
+test("growth that nobody saw is unknown beside what is good, and bounds are those of the alarms", () => {
+  const throughput = (...queues: QueueCourse[]) => conditionOf(healthOf(factsOf({ queues })), "throughput");
+  expect(throughput(work(), work({ name: "new", grewBy: null }))).toMatchObject({
+    verdict: "unknown",
+    found: expect.stringContaining("1 further one"),
+  });
+  expect(throughput(work({ grewBy: null })).verdict).toBe("unknown");
+  expect(throughput(work({ grewBy: 500 }), work({ name: "new", grewBy: null })).verdict).toBe("bad");
+  const [oldest, rising] = ["oldest-message", "backlog-rising"].map(
+    (name) => shippedAlarms.find((each) => each.name === name)!.options,
+  ) as [AlarmOptions, AlarmOptions];
+  expect(limitsOf(oldest, rising)).toEqual({ oldestMaxMs: 300_000, waitingMax: 100 });
+  const own = { ...rising, and: { ...rising.and!, when: { atLeast: 7 } } };
+  expect(limitsOf({ ...oldest, when: { above: 60 } }, own)).toEqual({ oldestMaxMs: 60_000, waitingMax: 7 });
+  const other = { ...oldest, metric: { name: "tuntas_outbox_rows" }, when: { above: 1 } };
+  expect(limitsOf(other, { ...rising, and: undefined } as never)).toEqual({
+    oldestMaxMs: 300_000,
+    waitingMax: 100,
+  });
+});
+
 test("what is on its way, handled or small is not bad; what there is none of is unknown", () => {
   const rolling = door({ deployment: "in_progress", running: 4 });
   expect(badWith({ services: [rolling] })).toEqual([]);
@@ -122,11 +186,8 @@ test("what is on its way, handled or small is not bad; what there is none of is 
   ]);
 });
 
-const stage = openStage();
 const message = z.object({ id: z.string() });
 const deadLetter = { after: 1, owner: "tests", runbook: "none", retention: "14d" } as const;
-
-const conditionOf = ({ conditions }: Health, id: string) => conditions.find((each) => each.id === id)!;
 
 test("L-18: a service and a dead letter on a living database", async () => {
   const { platform } = stage.kit;
@@ -175,3 +236,15 @@ test("L-18: a service and a dead letter on a living database", async () => {
   expect(conditionOf(await readHealth(platform), "targets").found).toContain("which runs no services now");
   await platform.services.stop("door", ada);
 }, 240_000);
+
+test("queues beyond the first page are judged as well", async () => {
+  const { platform } = stage.kit;
+  const { database } = platform;
+  const { account, region } = defaultScope;
+  const insert = `insert into tuntas.queue (account, region, name, fifo, created_at, modified_at)
+    select $1, $2, 'page-' || n, false, tuntas.now(), tuntas.now() from generate_series(1, 501) n`;
+  await database.run(statement(insert), [account, region]);
+  const all = await platform.queues.observer.surveyAll(defaultScope);
+  await database.run(statement("delete from tuntas.queue where name like 'page-%'"));
+  expect(all.filter(({ name }) => name.startsWith("page-"))).toHaveLength(501);
+});

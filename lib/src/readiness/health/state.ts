@@ -1,7 +1,8 @@
 // The ten conditions, from facts. The first three and the last are of services, four to six of queues; seven to nine of what they use.
+import type { AlarmOptions, Condition as When, MetricChoice } from "../../alarm/contract.ts";
 import { roomOf } from "../../service/index.ts";
 import type { LiveService } from "../contract.ts";
-import type { Condition, Health, HealthFacts, QueueCourse, Verdict } from "./contract.ts";
+import type { Condition, Health, HealthFacts, Limits, QueueCourse, Verdict } from "./contract.ts";
 
 type Looked = Omit<Condition, "id" | "says">;
 type Look = (facts: HealthFacts) => Looked;
@@ -9,8 +10,29 @@ type Look = (facts: HealthFacts) => Looked;
 /** Above so much of a limit there is no room for a surge. */
 const headroom = 0.8;
 const failedMost = 0.05;
-/** What a queue may grow by in ten minutes: so many messages, or so much of what came. */
-const growthMost = { messages: 100, share: 0.05 };
+/** What a queue may grow by in ten minutes, where that is more than may wait in any case: so much of what came. */
+const growthMost = 0.05;
+
+/** Where an alarm of these names says something else, what is shipped holds. */
+const limitsDefault: Limits = { oldestMaxMs: 300_000, waitingMax: 100 };
+
+const boundOf = (metric: MetricChoice | undefined, when: When | undefined, wanted: string) =>
+  metric?.name === wanted && when
+    ? "above" in when
+      ? when.above
+      : "atLeast" in when
+        ? when.atLeast
+        : undefined
+    : undefined;
+
+/** From the alarms `oldest-message` and `backlog-rising`, as they are declared or shipped. */
+export function limitsOf(oldest: AlarmOptions, { and: waiting }: AlarmOptions): Limits {
+  const seconds = boundOf(oldest.metric, oldest.when, "tuntas_queue_oldest_age_seconds");
+  return {
+    oldestMaxMs: seconds === undefined ? limitsDefault.oldestMaxMs : seconds * 1000,
+    waitingMax: boundOf(waiting?.metric, waiting?.when, "tuntas_queue_depth") ?? limitsDefault.waitingMax,
+  };
+}
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
@@ -95,7 +117,7 @@ const diagnoseFirst = ([first]: readonly QueueCourse[]): string =>
     ? `tuntas queue resume ${first!.name}`
     : `tuntas queue diagnose ${first!.name} says what it waits for`;
 
-const ages: Look = ({ queues, oldestMaxMs }) =>
+const ages: Look = ({ queues, limits: { oldestMaxMs } }) =>
   each(
     queues,
     {
@@ -110,8 +132,8 @@ const ages: Look = ({ queues, oldestMaxMs }) =>
 
 const deadLetters: Look = ({ queues }) => {
   const dead = queues.filter((queue) => queue.dead > 0);
-  const say = ({ name, dead: count, handledBy }: QueueCourse): string =>
-    `${name}: ${count}${handledBy === null ? "" : `, ${handledBy}`}`;
+  const say = ({ name, dead: count, handledBy, pending }: QueueCourse): string =>
+    [`${name}: ${count}`, ...((handledBy ?? pending) ? [handledBy ?? pending] : [])].join(", ");
   return each(
     queues,
     {
@@ -124,18 +146,27 @@ const deadLetters: Look = ({ queues }) => {
   );
 };
 
-const throughput: Look = ({ queues }) => {
-  const came = queues.reduce((sum, queue) => sum + queue.came, 0);
-  return each(
-    queues,
+const countOf = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+const throughput: Look = ({ queues, limits: { waitingMax } }) => {
+  const seen = queues.filter(({ grewBy }) => grewBy !== null);
+  const unseen = queues.length - seen.length;
+  const came = seen.reduce((sum, queue) => sum + queue.came, 0);
+  const judged = each(
+    seen,
     {
-      none: noQueue,
-      isGood: (queue) => queue.grewBy <= Math.max(growthMost.messages, queue.came * growthMost.share),
+      none: queues.length === 0 ? noQueue : "nobody has looked at a queue for ten minutes",
+      isGood: (queue) => queue.grewBy! <= Math.max(waitingMax, queue.came * growthMost),
       say: ({ name, grewBy, came: own }) =>
         `${name}: ${own} came in ten minutes, ${grewBy} more are ready than before`,
       remedy: diagnoseFirst,
     },
     `${came} came in ten minutes, and no queue grows`,
+  );
+  if (judged.verdict !== "good" || unseen === 0) return judged;
+  return looked(
+    "unknown",
+    `${judged.found} of ${seen.length}; nobody has looked at ${countOf(unseen, "further one")} for ten minutes`,
   );
 };
 

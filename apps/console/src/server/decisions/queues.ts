@@ -2,7 +2,6 @@ import { defaultScope, type QueueSurvey } from "tuntas/queue";
 import type { Decision } from "../../api/index.ts";
 import { counted, pageAt, type Look } from "./decision.ts";
 
-const queuesMax = 500;
 /** A client over the wire may still come for what waits; after this long it looks forgotten. */
 const patienceMs = 30_000;
 
@@ -42,11 +41,7 @@ function unattended(queue: QueueSurvey): Decision | undefined {
 export const queues: Look = {
   name: "queues that are paused or that nobody works on",
   async find({ platform }) {
-    const surveyed = await platform.queues.observer.survey(defaultScope, {
-      search: "",
-      after: "",
-      limit: queuesMax,
-    });
+    const surveyed = await platform.queues.observer.surveyAll(defaultScope);
     const nowMs = platform.workflows.nowMs();
     return surveyed.flatMap((queue) => paused(queue, nowMs) ?? unattended(queue) ?? []);
   },
@@ -55,11 +50,7 @@ export const queues: Look = {
 export const undeclared: Look = {
   name: "queues without an owner",
   async find({ platform }) {
-    const surveyed = await platform.queues.observer.survey(defaultScope, {
-      search: "",
-      after: "",
-      limit: queuesMax,
-    });
+    const surveyed = await platform.queues.observer.surveyAll(defaultScope);
     const names = surveyed.filter((queue) => queue.owner === null).map((queue) => queue.name);
     if (names.length === 0) return [];
     const shown = names.slice(0, 5).join(", ");

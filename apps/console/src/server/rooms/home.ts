@@ -44,7 +44,7 @@ async function readHealth({ platform }: Needs): Promise<Health> {
   const { observer } = platform.queues;
   const [processes, surveyed, { targets }] = await Promise.all([
     observer.processes(),
-    observer.survey(defaultScope, { search: "", after: "", limit: 500 }),
+    observer.surveyAll(defaultScope),
     readStatus(platform.database),
   ]);
   const working = surveyed.filter((queue) => !queue.isDeadLetterQueue);

@@ -11,7 +11,6 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const lately = 5 * minuteMs;
 const twoWeeksMs = 14 * 24 * hourMs;
-const queuesMax = 500;
 const alarmsMax = 500;
 /** A heartbeat comes once a second. */
 const lateMs = 5000;
@@ -42,8 +41,7 @@ async function processesOf({ platform: { queues } }: Needs, read: Reader): Promi
 }
 
 async function queuesOf({ platform: { queues } }: Needs): Promise<PanelFacts["queues"]> {
-  const page = { search: "", after: "", limit: queuesMax };
-  const surveyed = await queues.observer.survey(defaultScope, page);
+  const surveyed = await queues.observer.surveyAll(defaultScope);
   const working = surveyed.filter(({ isDeadLetterQueue }) => !isDeadLetterQueue);
   const ages = working.flatMap(({ oldestAgeMs }) => oldestAgeMs ?? []);
   return {

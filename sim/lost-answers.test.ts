@@ -112,7 +112,8 @@ describe("what a busy worker has claimed is handled, as if nothing had been", ()
     await expect.poll(() => attempts.has("long"), patient).toBe(true);
     const { catalog } = platform.queues;
     const { id: queueId } = await catalog.get(scope, name);
-    const set = async (act: "pause" | "resume") => catalog[act](await catalog.get(scope, name), "tests");
+    const set = async (act: "pause" | "resume") =>
+      catalog[act](await catalog.get(scope, name), "tests", "a test");
     const released = listen("tuntas.queue.released", (fields) => fields.queueId === queueId);
     await set("pause");
     // A claim that had begun by then would be the one that is cut, and has nothing.

@@ -69,9 +69,15 @@ test("Q-22: a queue is created, shown, listed, paused, purged and deleted; what 
   expect((await home.json(["message", "peek", "order-work"])).document).toMatchObject([
     { body: "from a pipe", state: "ready" },
   ]);
-  await home.run(["queue", "pause", "order-work", "--actor", "ada"]);
+  const why = ["--reason", "a test", "--yes"];
+  for (const verb of ["pause", "resume", "purge", "delete"])
+    expect(await home.run(["queue", verb, "order-work", "--yes"])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("--reason is required"),
+    });
+  await home.run(["queue", "pause", "order-work", "--actor", "ada", "--reason", "the provider is down"]);
   expect((await home.run(["message", "receive", "order-work"])).status).toBe(1);
-  await home.run(["queue", "resume", "order-work"]);
+  await home.run(["queue", "resume", "order-work", "--reason", "it is back"]);
   expect((await home.json(["message", "receive", "order-work"])).document).toMatchObject([
     { body: "from a pipe", receives: 1 },
   ]);
@@ -80,11 +86,11 @@ test("Q-22: a queue is created, shown, listed, paused, purged and deleted; what 
     status: 2,
     stderr: expect.stringContaining("Run it again with --yes"),
   });
-  expect((await home.json(["queue", "purge", "order-work", "--yes"])).document).toMatchObject({ count: 1 });
-  expect((await home.run(["queue", "purge", "order-work", "--yes"])).stderr).toContain(
+  expect((await home.json(["queue", "purge", "order-work", ...why])).document).toMatchObject({ count: 1 });
+  expect((await home.run(["queue", "purge", "order-work", ...why])).stderr).toContain(
     "TUNTAS_QUEUE_PURGED_LATELY",
   );
-  expect((await home.run(["queue", "delete", "order-work", "--yes"])).status).toBe(0);
+  expect((await home.run(["queue", "delete", "order-work", ...why])).status).toBe(0);
   expect((await home.run(["queue", "show", "order-work"])).stderr).toMatch(
     /^TUNTAS_QUEUE_MISSING: queue order-work does not exist\n.*\n$/,
   );

@@ -85,6 +85,11 @@ test("a verb that is not there leads to those of its noun, never to one that doe
 test("what an alarm does not watch is refused, and figures of everything else do not answer for it", async () => {
   const { status, stderr } = await home.run(["alarm", "show", "oldest-message", "order-wrok"]);
   expect([status, stderr.split(":")[0]]).toEqual([1, "TUNTAS_ALARM_SUBJECT"]);
+  await home.run(["queue", "create", "never-sampled"]);
+  const fresh = await home.json(["alarm", "show", "oldest-message", "never-sampled"]);
+  expect(fresh.status).toBe(0);
+  const figures = fresh.document.runbook.checks.slice(0, -1).map(({ value }: { value: unknown }) => value);
+  expect(new Set(figures)).toEqual(new Set([null]));
 });
 
 test("a status that no execution has is refused", async () => {

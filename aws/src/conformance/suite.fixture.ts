@@ -338,7 +338,7 @@ function suite(tier: Tier): void {
     await it.queue.send({ id: "paused" });
     await sleep(3000);
     expect(it.attempts.seen).toEqual([]);
-    await catalog.resume(await record(it.queue.name), "ana");
+    await catalog.resume(await record(it.queue.name), "ana", "a test");
     await it.attempts.until(1);
     expect(it.attempts.seen).toMatchObject([{ outcome: "done" }]);
   });

@@ -141,8 +141,7 @@ export const alarmErrors = catalogue({
     remedy: "See the names with `tuntas alarm list`.",
   },
   TUNTAS_ALARM_SUBJECT: {
-    meaning: "The alarm watches nothing of that name, or nothing of it has been seen yet.",
-    remedy:
-      "See what each alarm watches with `tuntas alarm list --all`; what is new is there within a minute.",
+    meaning: "The alarm watches nothing of that name.",
+    remedy: "See what each alarm watches with `tuntas alarm list --all`.",
   },
 });

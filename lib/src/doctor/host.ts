@@ -49,7 +49,7 @@ export async function examineDisk(dataDir: string): Promise<Finding> {
   while (!existsSync(place)) place = dirname(place);
   const { bavail, bsize } = await statfs(place);
   const free = Math.floor((bavail * bsize) / mebibyte);
-  const text = `${free} MiB free where ${dataDir} lies`;
+  const text = `${free} MiB free where ${resolve(dataDir)} lies`;
   if (free < tooLittleMebibytes)
     return problem("disk", text, "Free some space; a new database takes about 60 MB, and its log more.");
   return free < littleMebibytes

@@ -49,7 +49,7 @@ test("W-41, Q-21: a paused queue gives nothing, is named as the reason, and both
     text: expect.stringContaining("by ada"),
   });
   expect(await receive(await catalog.get(defaultScope, "explain-2"))).toEqual([]);
-  await catalog.resume(work, "bob");
+  await catalog.resume(work, "bob", "a test");
   expect(await receive(await catalog.get(defaultScope, "explain-2"))).toHaveLength(1);
   const rows = (
     await world.platform.database.transaction((tx) =>

@@ -114,7 +114,7 @@ function readyReasons(facts: Facts): Reason[] {
   if (pausedAtMs !== null)
     add(
       "PAUSED",
-      `${queue} is paused since ${instant(pausedAtMs)} by ${pausedBy}; resume it with: tuntas queue resume ${queue}`,
+      `${queue} is paused since ${instant(pausedAtMs)} by ${pausedBy}; resume it with: tuntas queue resume ${queue} --reason "…"`,
     );
   if (blocker)
     add(

@@ -14,7 +14,7 @@ import { workflowErrors } from "./contract.ts";
 import type { DecidedHook } from "./approval/contract.ts";
 import type { DomainView } from "./redrive/contract.ts";
 import { tasksOf } from "./definition/functions.ts";
-import { loadDefinition, type Built, type DefinitionSource } from "./definition/load.ts";
+import { loadDefinition, subjectOf, type Built, type DefinitionSource } from "./definition/load.ts";
 
 /** What a handler gets beside its input. */
 export interface TaskContext {
@@ -164,8 +164,10 @@ export function bindWorkflow(workflow: WorkflowDefinition<any>, starter: Starter
 
 const names = /^[A-Za-z0-9_-]{1,80}$/;
 
-const wrong = (name: string, message: string): Error =>
-  workflowErrors.error("TUNTAS_WORKFLOW_DEFINITION", `workflow ${JSON.stringify(name)}: ${message}`);
+const wrongIn = (subject: string, message: string): Error =>
+  workflowErrors.error("TUNTAS_WORKFLOW_DEFINITION", `workflow ${subject}: ${message}`);
+
+const wrong = (name: string, message: string): Error => wrongIn(JSON.stringify(name), message);
 
 function toTask(workflow: string, name: string, given: Task): TaskDefinition {
   if (typeof given === "function") return { kind: "task", options: {}, handle: given };
@@ -175,7 +177,11 @@ function toTask(workflow: string, name: string, given: Task): TaskDefinition {
 }
 
 /** Every handler has a state that calls it, and what is tried again may be. */
-function checkTasks(name: string, definition: JsonObject, tasks: ReadonlyMap<string, TaskDefinition>): void {
+function checkTasks(
+  subject: string,
+  definition: JsonObject,
+  tasks: ReadonlyMap<string, TaskDefinition>,
+): void {
   const states = tasksOf(definition);
   const called = new Set(states.map((state) => state.function));
   const isComputed = states.some(({ state }) =>
@@ -184,7 +190,7 @@ function checkTasks(name: string, definition: JsonObject, tasks: ReadonlyMap<str
   const unused = [...tasks.keys()].find((task) => !called.has(task));
   if (unused !== undefined && !isComputed) {
     const known = [...called].filter((each) => each !== undefined).join(", ") || "none";
-    throw wrong(name, `no state calls the task ${unused}; the document's functions are: ${known}`);
+    throw wrongIn(subject, `no state calls the task ${unused}; the document's functions are: ${known}`);
   }
   for (const { name: stateName, state, function: called } of states) {
     const own = called === undefined ? undefined : tasks.get(called);
@@ -192,7 +198,7 @@ function checkTasks(name: string, definition: JsonObject, tasks: ReadonlyMap<str
     if (own && retries && own.options.idempotent !== true)
       throw workflowErrors.error(
         "TUNTAS_WORKFLOW_RETRY",
-        `workflow ${JSON.stringify(name)}: state ${stateName} has a Retry, but task ${called} does not say that it is idempotent`,
+        `workflow ${subject}: state ${stateName} has a Retry, but task ${called} does not say that it is idempotent`,
       );
   }
 }
@@ -245,7 +251,7 @@ function declareWorkflow<S extends Schema<any, any> = Schema<any>>(
     substitutions: options.substitutions ?? {},
     tasks: [...tasks.keys()],
   });
-  checkTasks(name, definition, tasks);
+  checkTasks(subjectOf(name, options.definition), definition, tasks);
   const made: WorkflowDefinition<S> = {
     kind: "workflow",
     name,

@@ -1,5 +1,9 @@
 // Tasks that handlers of the application carry out, on a real PostgreSQL.
 import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { app, start } from "../app.ts";
@@ -347,4 +351,24 @@ test("P-36 declarations refuse what cannot work, a Retry of what is not idempote
   expect(() => workflow("w", { definition: unfilled, tasks: {} })).toThrow("${Unknown}");
   const filled = workflow("w", { definition: unfilled, tasks: { Unknown: one } });
   expect(JSON.stringify(filled.definition)).toContain(":function:Unknown");
+});
+
+test("what is wrong in a file is told with its path", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tuntas-asl-"));
+  const file = join(folder, "case.asl.json");
+  const one = () => 1;
+  const wrong: (readonly [text: string, tasks: Record<string, () => number>, message: string])[] = [
+    ["{", {}, "expected JSON"],
+    ['{"StartAt":"A","States":{"A":{"Type":"Pass"}}}', {}, "Invalid State Machine Definition"],
+    [JSON.stringify(chain(["one"])), { two: one }, "expected an ARN"],
+    [JSON.stringify(chain(["one"])), { one, two: one }, "no state calls the task two"],
+    [JSON.stringify(chain(["one"], { Retry: [{ ErrorEquals: ["States.ALL"] }] })), { one }, "idempotent"],
+  ];
+  for (const [text, tasks, message] of wrong) {
+    writeFileSync(file, text);
+    const declare = () => workflow("w", { definition: pathToFileURL(file), tasks });
+    expect(declare).toThrow(message);
+    expect(declare).toThrow(`workflow "w", ${file}: `);
+  }
+  rmSync(folder, { recursive: true });
 });

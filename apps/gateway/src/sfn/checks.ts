@@ -4,7 +4,7 @@ import { isStorable } from "tuntas/queue";
 import { limits, readJson } from "tuntas/asl";
 import { validate } from "../constraints.ts";
 import type { Structure, ValueOf } from "../shape.ts";
-import { sfnError } from "./errors.ts";
+import { roleArnError, sfnError } from "./errors.ts";
 import type { shapes } from "./shapes.ts";
 
 /** Errors: ValidationException, which names all that is wrong. */
@@ -30,6 +30,15 @@ export function checkMachineArn(arn: string): MachineAddress {
     "ValidationException",
     `The ARN must be that of a state machine, and is that of a Map state in one: ${arn}`,
   );
+}
+
+/** Partition, service, region and account without a colon, then what it is of; the last is free, and so are region and account. */
+const arnForm = /^arn:[^:\s]+:[^:\s]+:[^:\s]*:[^:\s]*:\S+$/;
+
+/** Roles are nobody's here, so any ARN is taken, and nothing else. */
+export function checkRoleArn(arn: string): string {
+  if (!arnForm.test(arn)) throw roleArnError(arn);
+  return arn;
 }
 
 const forbidden = /[\s<>{}[\]?*"#%\\^|~`$&,;:/\p{Cc}]/u;

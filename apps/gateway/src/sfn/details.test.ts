@@ -170,6 +170,44 @@ test("what the model says of each member is checked, all of it at once, and noth
   expect((await call("ListStateMachineVersions", { stateMachineArn })).stateMachineVersions).toEqual([]);
 });
 
+test("a role or a log group whose ARN is malformed is refused in AWS's words, by a create and by an update", async () => {
+  const { stateMachineArn } = await create({ Type: "Pass" });
+  const definition = JSON.stringify({ StartAt: "S", States: { S: { Type: "Pass", End: true } } });
+  const group = "arn:aws:logs:eu-west-1:000000000000:log-group:/aws/vendedlogs/states/x";
+  const logging = (logGroupArn?: string) => ({
+    loggingConfiguration: {
+      level: "ALL",
+      destinations: [{ cloudWatchLogsLogGroup: logGroupArn === undefined ? {} : { logGroupArn } }],
+    },
+  });
+  const missing = "Invalid Logging Configuration: Log Destination not found.";
+  const unstarred = "Invalid Logging Configuration: Log Group ARN must be provided with '*' qualifier.";
+  const wrong: [input: object, code: string, message: string][] = [
+    ...["role", "arn:aws:iam::1", "arn:aws:iam:::", "arn:aws iam::1:role/x"].map(
+      (arn): [object, string, string] => [{ roleArn: arn }, "InvalidArn", `Invalid Role Arn: '${arn}'`],
+    ),
+    ...[undefined, "group", `${roleArn}:*`].map((arn): [object, string, string] => [
+      logging(arn),
+      "InvalidLoggingConfiguration",
+      missing,
+    ]),
+    [logging(group), "InvalidLoggingConfiguration", unstarred],
+  ];
+  for (const [input, code, message] of wrong)
+    for (const [operation, whole] of [
+      ["CreateStateMachine", { name: "unmade", definition, roleArn, ...input }],
+      ["UpdateStateMachine", { stateMachineArn, ...input }],
+    ] as const) {
+      const { status, json } = await ask(operation, whole);
+      expect([status, json.__type.split("#")[1], json.message]).toEqual([400, code, message]);
+    }
+  await call("UpdateStateMachine", {
+    stateMachineArn,
+    roleArn: "arn:aws-cn:iam::1:role/x",
+    ...logging(`${group}:*`),
+  });
+});
+
 test("a history says by which version and alias an execution was started", async () => {
   const { stateMachineArn, stateMachineVersionArn } = await create({ Type: "Pass" }, { publish: true });
   const routingConfiguration = [{ stateMachineVersionArn, weight: 100 }];

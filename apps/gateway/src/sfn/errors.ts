@@ -46,6 +46,10 @@ const kindOf = (code: SfnErrorCode): ErrorKind => ({
 export const sfnError = (code: SfnErrorCode, detail: string): WireError =>
   new WireError(kindOf(code), titles[code] === "" ? detail : `${titles[code]}: '${detail}'`);
 
+/** Malformed, in AWS's words. */
+export const roleArnError = (arn: string): WireError =>
+  new WireError(kindOf("InvalidArn"), `Invalid Role Arn: '${arn}'`);
+
 export function toWireError(cause: unknown): WireError | undefined {
   if (cause instanceof WireError) return cause;
   if (cause instanceof TestStateError) return sfnError(cause.code, cause.message);

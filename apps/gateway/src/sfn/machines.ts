@@ -15,6 +15,7 @@ import {
   checkEncryption,
   checkMachineArn,
   checkName,
+  checkRoleArn,
   cut,
   pageOf,
   seconds,
@@ -54,15 +55,25 @@ function checkDefinition(definition: string, type: "STANDARD" | "EXPRESS"): stri
 
 type Logging = Input<"createMachine">["loggingConfiguration"];
 
+const badLogging = (why: string) =>
+  sfnError("InvalidLoggingConfiguration", `Invalid Logging Configuration: ${why}`);
+
+/** With the `:*` that stands for the group's streams. */
+const logGroupForm = /^arn:[^:\s]+:logs:[^:\s]+:[^:\s]+:log-group:[^:\s]+(:\*)?$/;
+
+function checkLogGroup(arn: string | undefined): void {
+  const form = logGroupForm.exec(arn ?? "");
+  if (!form) throw badLogging("Log Destination not found.");
+  if (form[1] === undefined) throw badLogging("Log Group ARN must be provided with '*' qualifier.");
+}
+
 /** Logs go nowhere here, but what AWS refuses is refused: a level without exactly one place, and a place that cannot be. */
 function checkLogging(logging: Logging): string | undefined {
   if (logging === undefined) return undefined;
   const { level = "OFF", destinations = [] } = logging;
   if (level !== "OFF" && destinations.length !== 1)
-    throw sfnError(
-      "InvalidLoggingConfiguration",
-      "Invalid Logging Configuration: Must specify exactly one Log Destination.",
-    );
+    throw badLogging("Must specify exactly one Log Destination.");
+  for (const { cloudWatchLogsLogGroup } of destinations) checkLogGroup(cloudWatchLogsLogGroup?.logGroupArn);
   return JSON.stringify({ ...noLogging, ...logging });
 }
 
@@ -90,7 +101,7 @@ export async function createStateMachine({ workflows }: Rooms, call: Call, input
   checkVersionDescription(input.publish, input.versionDescription);
   const settings: MachineSettings = {
     definition: checkDefinition(input.definition, type),
-    roleArn: input.roleArn,
+    roleArn: checkRoleArn(input.roleArn),
     logging: checkLogging(input.loggingConfiguration),
     tracing: textOf(input.tracingConfiguration),
     encryption: checkEncryption(input.encryptionConfiguration),
@@ -198,7 +209,7 @@ function changedSettings(machine: MachineRecord, input: Input<"updateMachine">):
     ...(input.definition === undefined
       ? {}
       : { definition: checkDefinition(input.definition, machine.type) }),
-    ...(input.roleArn === undefined ? {} : { roleArn: input.roleArn }),
+    ...(input.roleArn === undefined ? {} : { roleArn: checkRoleArn(input.roleArn) }),
     ...(logging === undefined ? {} : { logging }),
     ...(tracing === undefined ? {} : { tracing }),
     ...(encryption === undefined ? {} : { encryption }),

@@ -36,10 +36,10 @@ export interface Catalog {
   /** Changes what `decide` says, which sees the record as it is while nobody else changes it; it may throw to change nothing. */
   amend(queue: QueueRecord, decide: (current: QueueRecord) => QueueSettings): Promise<QueueRecord>;
   /** Workers and receives get nothing of the queue until it is resumed. Both acts go on the record. */
-  pause(queue: QueueRecord, actor: string, reason?: string): Promise<void>;
-  resume(queue: QueueRecord, actor: string, reason?: string): Promise<void>;
+  pause(queue: QueueRecord, actor: string, reason: string): Promise<void>;
+  resume(queue: QueueRecord, actor: string, reason: string): Promise<void>;
   /** Deletes the queue with its messages; false where it was gone already. */
-  delete(queue: QueueRecord, actor?: string): Promise<boolean>;
+  delete(queue: QueueRecord, actor?: string, reason?: string): Promise<boolean>;
   /** Empties the queue; false where it was purged within the last 60 seconds. */
   purge(queue: QueueRecord, actor?: string, reason?: string): Promise<boolean>;
   /** A person's change of settings: it goes on the record, with what was before. */
@@ -183,14 +183,14 @@ export function makeCatalog(context: QueueContext): Catalog {
     update: (queue, settings) => amend(queue, () => settings),
     configure: (queue, settings, act) => amend(queue, () => settings, act),
     amend: (queue, decide) => amend(queue, decide),
-    pause: (queue, actor, reason = "") => setPaused(queue, true, { actor, reason }),
-    resume: (queue, actor, reason = "") => setPaused(queue, false, { actor, reason }),
-    async delete(queue, actor = overTheWire) {
+    pause: (queue, actor, reason) => setPaused(queue, true, { actor, reason }),
+    resume: (queue, actor, reason) => setPaused(queue, false, { actor, reason }),
+    async delete(queue, actor = overTheWire, reason = "") {
       const count = totalOf(await store.countMessages(database, queue.id));
       await purgeMessages(database, queue);
       const deleted = await database.transaction(async (tx) => {
         const gone = await store.deleteQueue(tx, queue.id);
-        if (gone) await audit(tx, queue, { actor, action: "queue.delete", details: { count } });
+        if (gone) await audit(tx, queue, { actor, action: "queue.delete", reason, details: { count } });
         return gone;
       });
       await purgeMessages(database, queue); // what came since

@@ -204,10 +204,10 @@ test("a paused queue gives nothing to a worker that rests", async () => {
   await using it = await work(other, nothing);
   await offers(it.record.id, [other.processId()]);
   const { catalog } = kit.platform.queues;
-  await catalog.pause(it.record, "tests");
+  await catalog.pause(it.record, "tests", "a test");
   for (const id of ["a", "b"]) await send(it, id);
   expect(await catalog.count(it.record)).toEqual({ ready: 2, inFlight: 0, delayed: 0 });
-  await catalog.resume(it.record, "tests");
+  await catalog.resume(it.record, "tests", "a test");
   await it.attempts.until(2);
 });
 

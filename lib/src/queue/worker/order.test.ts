@@ -211,14 +211,14 @@ test("W-31 active() shows what runs and what waits", async () => {
 test("Q-21 a paused queue is not worked on, and goes on when it is resumed", async () => {
   await using it = await work(kit.platform, { handle: () => undefined });
   const { catalog } = kit.platform.queues;
-  await catalog.pause(it.record, "ada");
+  await catalog.pause(it.record, "ada", "a test");
   await it.queue.send({ id: "waits" });
   const other = await work(kit.platform, { handle: () => undefined });
   await other.queue.send({ id: "runs" });
   await other.attempts.until(1);
   expect(it.attempts.seen).toEqual([]);
   expect(await count(it.record)).toMatchObject({ ready: 1 });
-  await catalog.resume(it.record, "ada");
+  await catalog.resume(it.record, "ada", "a test");
   await it.attempts.until(1);
   await other[Symbol.asyncDispose]();
 });

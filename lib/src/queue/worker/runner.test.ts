@@ -11,12 +11,12 @@ test("claims no more while the outcomes of thousands wait for the database", asy
   const blocker = await database.dedicatedClient();
   let handled = 0;
   await using it = await work(kit.platform, { handle: () => void handled++, idempotencyKey: "none" });
-  await queues.catalog.pause(it.record, "ada");
+  await queues.catalog.pause(it.record, "ada", "a test");
   await it.queue.send({ id: "first" }); // and finds the queue, for the others as well
   await Promise.all(Array.from({ length: 4999 }, (_, n) => it.queue.send({ id: `${n}` })));
   // Acknowledgements delete from it, claims do not.
   await blocker.query(`begin; lock table ${database.schema}.failure in share mode`);
-  await queues.catalog.resume(it.record, "ada");
+  await queues.catalog.resume(it.record, "ada", "a test");
   try {
     // Nothing runs, nothing is held ahead, look after look, although thousands are ready.
     let looks = 0;

@@ -114,7 +114,7 @@ const revisions: Look = ({ services }) => {
 const noQueue = "there is no queue";
 const diagnoseFirst = ([first]: readonly QueueCourse[]): string =>
   first!.paused
-    ? `tuntas queue resume ${first!.name}`
+    ? `tuntas queue resume ${first!.name} --reason "…"`
     : `tuntas queue diagnose ${first!.name} says what it waits for`;
 
 const ages: Look = ({ queues, limits: { oldestMaxMs } }) =>

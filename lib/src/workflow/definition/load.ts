@@ -2,6 +2,7 @@
 // as CloudFormation's DefinitionSubstitutions are, and names of handlers become function ARNs, so that the text that
 // is kept is one that AWS takes too.
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse as parseYaml } from "yaml";
 import type { Json, JsonObject } from "../../asl/contract.ts";
@@ -30,8 +31,8 @@ export interface LoadOptions {
   readonly tasks: readonly string[];
 }
 
-const wrong = (name: string, message: string): Error =>
-  workflowErrors.error("TUNTAS_WORKFLOW_DEFINITION", `workflow ${JSON.stringify(name)}: ${message}`);
+const wrong = (subject: string, message: string): Error =>
+  workflowErrors.error("TUNTAS_WORKFLOW_DEFINITION", `workflow ${subject}: ${message}`);
 
 function readText(name: string, source: string | URL): string {
   try {
@@ -54,10 +55,7 @@ function readFile(name: string, source: string | URL): Json {
   try {
     return (isYaml ? parseYaml(text) : JSON.parse(text)) as Json;
   } catch (cause) {
-    throw wrong(
-      name,
-      `expected ${isYaml ? "YAML" : "JSON"} in ${String(source)}: ${(cause as Error).message}`,
-    );
+    throw wrong(subjectOf(name, source), `expected ${isYaml ? "YAML" : "JSON"}: ${(cause as Error).message}`);
   }
 }
 
@@ -111,21 +109,27 @@ function nameHandlers(value: Json, tasks: ReadonlySet<string>): Json {
   return isNamed ? { ...state, Resource: functionArn(Resource) } : state;
 }
 
+/** The workflow with the file that its definition is read from, which is where a fault is mended. */
+export const subjectOf = (name: string, source: DefinitionSource): string =>
+  typeof source === "string" || source instanceof URL
+    ? `${JSON.stringify(name)}, ${source instanceof URL ? fileURLToPath(source) : resolve(source)}`
+    : JSON.stringify(name);
+
 /** What was left open, or is meant for a handler that there is not; the language's own words for it would help nobody. */
-function checkResources(name: string, definition: JsonObject, tasks: readonly string[]): void {
+function checkResources(subject: string, definition: JsonObject, tasks: readonly string[]): void {
   for (const { name: stateName, state } of tasksOf(definition)) {
     const { Resource: resource } = state;
     for (const text of [resource, parametersOf(state).FunctionName]) {
       const left = typeof text === "string" ? text.match(placeholder)?.[0] : undefined;
       if (left !== undefined)
         throw wrong(
-          name,
+          subject,
           `state ${stateName}: expected a value in \`substitutions\` (or a task) for ${left}`,
         );
     }
     if (typeof resource === "string" && !resource.startsWith("arn:"))
       throw wrong(
-        name,
+        subject,
         `state ${stateName}: expected an ARN or the name of a task (${tasks.join(", ") || "there are none"}), got ${resource}`,
       );
   }
@@ -140,10 +144,11 @@ export function loadDefinition(name: string, source: DefinitionSource, options: 
   };
   const filled = mapTexts(given, (text) => fill(text, values));
   const definition = nameHandlers(filled, new Set(options.tasks)) as JsonObject;
-  checkResources(name, definition, options.tasks);
+  const subject = subjectOf(name, source);
+  checkResources(subject, definition, options.tasks);
   const errors = validateDefinition(JSON.stringify(definition), options.type).filter(
     ({ severity }) => severity === "ERROR",
   );
-  if (errors.length > 0) throw wrong(name, invalidDefinitionMessage(errors));
+  if (errors.length > 0) throw wrong(subject, invalidDefinitionMessage(errors));
   return definition;
 }

@@ -1,5 +1,14 @@
 import { meantHint, type Platform } from "tuntas";
-import { alarmErrors, conditionText, type AlarmChange, type CheckedCheck } from "tuntas/alarm";
+import {
+  alarmErrors,
+  conditionText,
+  type AlarmChange,
+  type AlarmDefinition,
+  type AlarmOptions,
+  type CheckedCheck,
+} from "tuntas/alarm";
+import { metricEntries } from "tuntas/measure";
+import { defaultScope } from "tuntas/queue";
 import type { Command } from "../../command.ts";
 import { bold, facts, instant, table } from "../../render.ts";
 import { withPlatform } from "../../session.ts";
@@ -22,10 +31,31 @@ const historyTable = (changes: readonly AlarmChange[]): string =>
     WHY: (change) => change.reason,
   });
 
+/** Whether it is there, by the label of a metric that names it: what is new is watched from its first sample on. */
+const isThere: Readonly<Record<string, (platform: Platform, name: string) => Promise<boolean>>> = {
+  queue: async ({ queues }, name) => (await queues.catalog.find(defaultScope, name)) !== undefined,
+  workflow: async ({ workflows }, name) => (await workflows.machines.find(defaultScope, name)) !== undefined,
+  schedule: async ({ schedules }, name) => (await schedules.list()).some((each) => each.name === name),
+  stream: async ({ streams }, name) => (await streams.list()).some((each) => each.name === name),
+  service: async ({ services }, name) => (await services.list()).some((each) => each.name === name),
+};
+
+async function isNew(platform: Platform, { metric }: AlarmOptions, subject: string): Promise<boolean> {
+  const [label, ...others] = (metricEntries.get(metric.name)?.labels ?? []).filter(
+    (each) => metric.labels?.[each] === undefined,
+  );
+  return others.length === 0 && (await isThere[label ?? ""]?.(platform, subject)) === true;
+}
+
 /** Errors: TUNTAS_ALARM_SUBJECT where the alarm watches nothing of that name. */
-async function requireSubject(alarms: Platform["alarms"], name: string, subject: string): Promise<void> {
-  const watched = (await alarms.list()).filter((each) => each.name === name).map((each) => each.subject);
-  if (subject === "" || watched.includes(subject)) return;
+async function requireSubject(
+  platform: Platform,
+  { name, options }: AlarmDefinition,
+  subject: string,
+): Promise<void> {
+  const all = await platform.alarms.list();
+  const watched = all.filter((each) => each.name === name).map((each) => each.subject);
+  if (subject === "" || watched.includes(subject) || (await isNew(platform, options, subject))) return;
   throw alarmErrors.error(
     "TUNTAS_ALARM_SUBJECT",
     `alarm ${name} watches nothing that is called ${JSON.stringify(subject)}${meantHint(subject, watched)}`,
@@ -45,11 +75,13 @@ export const alarmShow: Command = {
   ],
   no: "there is no such alarm, or it watches nothing of that name",
   run: (call) =>
-    withPlatform(async ({ alarms }) => {
+    withPlatform(async (platform) => {
+      const { alarms } = platform;
       const name = call.argument(0);
       const subject = call.positionals[1] ?? "";
-      const { options } = await alarms.definition(name);
-      await requireSubject(alarms, name, subject);
+      const definition = await alarms.definition(name);
+      const { options } = definition;
+      await requireSubject(platform, definition, subject);
       const runbook = await alarms.runbook(name, subject);
       const history = await alarms.history({ name, ...(subject !== "" && { subject }), limit: 20 });
       const head = facts({

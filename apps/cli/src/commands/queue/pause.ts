@@ -1,18 +1,16 @@
 import type { Call, Command } from "../../command.ts";
-import { actorOf, actorOption, scopeOptions, withQueue } from "../../session.ts";
+import { actOf, actOptions, scopeOptions, withQueue } from "../../session.ts";
 
-const options = {
-  reason: { value: "TEXT", meaning: "why, for the record" },
-  ...actorOption,
-  ...scopeOptions,
-};
+const options = { ...actOptions, ...scopeOptions };
 
-const setPaused = (call: Call, act: "pause" | "resume") =>
-  withQueue(call, async ({ queues: { catalog } }, queue) => {
-    await catalog[act](queue, actorOf(call), call.text("reason") ?? "");
+function setPaused(call: Call, act: "pause" | "resume") {
+  const { by, reason } = actOf(call);
+  return withQueue(call, async ({ queues: { catalog } }, queue) => {
+    await catalog[act](queue, by, reason);
     const status = act === "pause" ? "paused" : "resumed";
-    return { document: { status, queue: queue.name, actor: actorOf(call) }, text: `${status} ${queue.name}` };
+    return { document: { status, queue: queue.name, actor: by }, text: `${status} ${queue.name}` };
   });
+}
 
 export const queuePause: Command = {
   name: "queue pause",
@@ -23,7 +21,7 @@ export const queuePause: Command = {
     ['tuntas queue pause order-work --reason "payment provider is down"', "what is in flight is finished"],
   ],
   no: "there is no such queue",
-  run: (call) => setPaused(call, "pause"),
+  run: async (call) => setPaused(call, "pause"),
 };
 
 export const queueResume: Command = {
@@ -31,7 +29,7 @@ export const queueResume: Command = {
   summary: "Gives out messages of a paused queue again.",
   arguments: [{ name: "QUEUE", required: true }],
   options,
-  examples: [["tuntas queue resume order-work", "consumers go on at once"]],
+  examples: [['tuntas queue resume order-work --reason "it is back"', "consumers go on at once"]],
   no: "there is no such queue",
-  run: (call) => setPaused(call, "resume"),
+  run: async (call) => setPaused(call, "resume"),
 };

@@ -1,25 +1,26 @@
 import type { Command } from "../../command.ts";
 import { cliErrors } from "../../errors.ts";
 import { plural } from "../../render.ts";
-import { actorOf, actorOption, scopeOptions, withQueue } from "../../session.ts";
+import { actOf, actOptions, scopeOptions, withQueue } from "../../session.ts";
 
 export const queuePurge: Command = {
   name: "queue purge",
   summary: "Removes every message of a queue, whatever its state. At most once a minute, as on AWS.",
   arguments: [{ name: "QUEUE", required: true }],
-  options: { ...actorOption, ...scopeOptions },
+  options: { ...actOptions, ...scopeOptions },
   examples: [
     [
-      "tuntas queue purge order-work --yes",
+      'tuntas queue purge order-work --reason "a test went wrong" --yes',
       "empties it; dead letters have better ways: tuntas help dlq reject",
     ],
   ],
   no: "there is no such queue, or it was purged within the last minute",
   destructive: true,
-  run: (call) =>
-    withQueue(call, async ({ queues: { catalog } }, queue) => {
+  run: async (call) => {
+    const { by, reason } = actOf(call);
+    return withQueue(call, async ({ queues: { catalog } }, queue) => {
       const { ready, inFlight, delayed } = await catalog.count(queue);
-      const purged = await catalog.purge(queue, actorOf(call));
+      const purged = await catalog.purge(queue, by, reason);
       if (!purged)
         throw cliErrors.error(
           "TUNTAS_QUEUE_PURGED_LATELY",
@@ -30,5 +31,6 @@ export const queuePurge: Command = {
         document: { status: "purged", queue: queue.name, count },
         text: `removed ${plural(count, "message")} from ${queue.name}`,
       };
-    }),
+    });
+  },
 };

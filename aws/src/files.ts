@@ -19,6 +19,7 @@ import {
   nameText,
   same,
   summed,
+  told,
   type FileFacts,
   type FileName,
   type Files,
@@ -185,7 +186,7 @@ export function s3Files(options: ClientOptions = {}): Files {
         if (!isMissing(cause)) throw cause;
         throw filesErrors.error("TUNTAS_FILE_GONE", `Amazon S3 has no ${nameText(file)}`, { cause });
       });
-    yield* Body as unknown as AsyncIterable<Uint8Array>;
+    yield* told(Body as unknown as AsyncIterable<Uint8Array>, file, "read");
   }
 
   async function discard(file: FileName): Promise<void> {
@@ -205,7 +206,7 @@ export function s3Files(options: ClientOptions = {}): Files {
     try {
       await write(
         { ...given, client, file },
-        summed(content, (told) => (sum = told)),
+        summed(told(content, file, "written"), (of) => (sum = of)),
       );
     } catch (cause) {
       if (!sum || !isTaken(cause) || !(await find(file, given.signal))) throw cause;

@@ -10,7 +10,7 @@ import { blocksOf, openKitchen } from "../recipes/kitchen.fixture.ts";
 const command = fileURLToPath(new URL("../../lib/bin/tuntas.mjs", import.meta.url));
 const cache = fileURLToPath(new URL("../../node_modules/.cache/", import.meta.url));
 const page = new URL("costs.md", import.meta.url);
-const [estimate, given, refused, polling] = blocksOf(page, "sh");
+const [estimate, given, refused, lab, polling] = blocksOf(page, "sh");
 
 const application = `
 import { queue, service, worker } from "tuntas";
@@ -28,7 +28,7 @@ export const mailer = service("mailer", {
 });
 `;
 
-test("K-01 K-02 K-04 K-06 docs/operate/costs.md", { timeout: 240_000 }, async () => {
+test("K-01 K-02 K-04 K-05 K-06 docs/operate/costs.md", { timeout: 240_000 }, async () => {
   const kitchen = await openKitchen("costs");
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, "costs-"));
@@ -66,6 +66,7 @@ test("K-01 K-02 K-04 K-06 docs/operate/costs.md", { timeout: 240_000 }, async ()
       code: 1,
       stderr: expect.stringContaining("TUNTAS_COST_EVIDENCE"),
     });
+    expect((await shell(lab!)).stdout).toBe("0 services stopped, 0 instances running\n");
     expect((await shell(polling!)).stdout).toMatch(/^polling +60 +180 .*\ncallback +0 +1 /m);
     writeFileSync(join(folder, "next-year.json"), '{ "messges": 1 }');
     await expect(shell(given!.replace(/^echo.*$/m, ""))).rejects.toMatchObject({

@@ -38,6 +38,7 @@ export const nounGroups: readonly NounGroup[] = [
       batch: "jobs of batches, staged and promoted",
       backfill: "corrections of old records, slice by slice",
       service: "long-running processes and their deployments",
+      lab: "stop all services where nobody uses them",
     },
   ],
   [

@@ -148,6 +148,16 @@ test("a service is deployed, fails and is rolled back, scaled and stopped, and i
   });
 
   expect((await home.run(["service", "scale", "hello-api", "2"])).status).toBe(0);
+  expect((await home.run(["lab", "stop"])).stderr).toContain("--reason is required");
+  expect(await home.json(["lab", "stop", "--wait", "0", "--reason", "night"])).toMatchObject({
+    status: 1,
+    document: { stopped: ["hello-api"], running: expect.any(Number) },
+  });
+  // K-05: nothing runs any more.
+  expect(await home.json(["lab", "stop", "--reason", "night"])).toMatchObject({
+    status: 0,
+    document: { running: 0, services: [{ name: "hello-api", active: false }] },
+  });
   expect((await home.run(["service", "stop", "hello-api", "--reason", "night"])).status).toBe(0);
   controller.kill("SIGTERM");
   expect(await once(controller, "close")).toEqual([0, null]);

@@ -1,6 +1,7 @@
 // Files in a folder, and what S3 tells of files. What every store of files promises is tested beside that of S3
 // (aws/src/conformance/files.test.ts).
 import { createHash } from "node:crypto";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,6 +48,33 @@ test("what a killed attempt has staged is gone with the next one, or when the fi
   await writeFile(`${join(root, partial[0]!)}-left`, "part");
   await files.discard(name, signal);
   expect(await below(".staging")).toEqual([]);
+});
+
+test("F-07: how far a large file is is told while it passes, in both directions", async () => {
+  const name = { bucket: "results", key: "large" };
+  const seen = { read: 0, written: 0 };
+  const count = (message: unknown) => {
+    const { bytes, direction } = message as { bytes: number; direction: keyof typeof seen };
+    seen[direction] += bytes;
+  };
+  subscribe("tuntas.file.passed", count);
+  const mebibyte = Buffer.alloc(1024 * 1024);
+  const before: number[] = [];
+  async function* large() {
+    for (let part = 0; part < 3; part++) {
+      before.push(seen.written);
+      yield mebibyte;
+    }
+    yield Buffer.from("end");
+  }
+  await files.put(name, large(), { contentType: "text/csv", signal });
+  expect([...before, seen.written]).toEqual(
+    [0, 1, 2].map((n) => n * mebibyte.length).concat(3 * mebibyte.length + 3),
+  );
+  for await (const _ of files.read(name, signal)) if (seen.read > 0) break;
+  expect(seen.read).toBeGreaterThanOrEqual(mebibyte.length);
+  expect(seen.read).toBeLessThan(seen.written);
+  unsubscribe("tuntas.file.passed", count);
 });
 
 test("versions stand beside each other; a file that was put there by hand is known by its size alone", async () => {

@@ -5,6 +5,7 @@ import { link, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } fro
 import { dirname, join, resolve } from "node:path";
 import { isStorable } from "../core/text.ts";
 import { filesErrors, type FileFacts, type FileName, type Files, type PutOptions } from "./contract.ts";
+import { told } from "./signals.ts";
 import { nameText, same, summed, type Sum } from "./verified.ts";
 
 // What bucket and file systems allow; no bucket begins with a dot, so that our own folders are in nobody's way.
@@ -73,7 +74,7 @@ async function writeAll(path: string, content: AsyncIterable<Uint8Array>, signal
   const target = await open(path, "wx", 0o640);
   let [sum, inode]: [Sum?, bigint?] = [];
   try {
-    for await (const chunk of summed(content, (told) => (sum = told))) {
+    for await (const chunk of summed(content, (of) => (sum = of))) {
       signal.throwIfAborted();
       await target.writeFile(chunk);
     }
@@ -119,7 +120,7 @@ export function folderFiles(root: string): Files {
     if (!isFile) await source?.close();
     if (!source || !isFile)
       throw filesErrors.error("TUNTAS_FILE_GONE", `${nameText(file)} is not in ${root}`);
-    yield* source.createReadStream({ signal }) as AsyncIterable<Uint8Array>;
+    yield* told(source.createReadStream({ signal }) as AsyncIterable<Uint8Array>, file, "read");
   }
 
   /** First what is staged, so that nobody promotes it any more; then the facts that were there by then and are not of what stands. */
@@ -165,7 +166,7 @@ export function folderFiles(root: string): Files {
     const path = join(staging, `${markOf(file)}.${randomUUID()}`);
     await mkdir(staging, { recursive: true });
     try {
-      const staged = await writeAll(path, content, signal);
+      const staged = await writeAll(path, told(content, file, "written"), signal);
       const { sum } = staged;
       signal.throwIfAborted();
       const free = await promote(file, staged, { contentType, sha256: sha256 ?? sum.sha256 });

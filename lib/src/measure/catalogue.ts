@@ -5,6 +5,7 @@ import { processMetrics } from "../engine/process/signals.ts";
 import { alarmMetrics } from "../alarm/signals.ts";
 import { backfillMetrics } from "../batch/backfill/signals.ts";
 import { batchMetrics } from "../batch/signals.ts";
+import { filesMetrics } from "../files/signals.ts";
 import { ledgerMetrics } from "../ledger/signals.ts";
 import { operationMetrics } from "../operation/signals.ts";
 import { commandMetrics } from "../operation/command/signals.ts";
@@ -25,6 +26,7 @@ export const metricLists: readonly Metrics[] = [
   approvalMetrics,
   outboxMetrics,
   ledgerMetrics,
+  filesMetrics,
   scheduleMetrics,
   streamMetrics,
   batchMetrics,

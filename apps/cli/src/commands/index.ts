@@ -41,6 +41,7 @@ import { effectSettle } from "./effect/settle.ts";
 import { effectShow } from "./effect/show.ts";
 import { health } from "./health.ts";
 import { help } from "./help.ts";
+import { labStop } from "./lab/stop.ts";
 import { leaseFree } from "./lease/free.ts";
 import { leaseList } from "./lease/list.ts";
 import { keyCreate } from "./key/create.ts";
@@ -217,6 +218,7 @@ export const commands: readonly Command[] = [
   serviceRollback,
   serviceScale,
   serviceStop,
+  labStop,
   serviceLog,
   serviceOutput,
   serviceRun,

@@ -127,7 +127,10 @@ const replay = (more: object = {}) =>
     kind: "replay",
     state: "running",
     selection: { filter: { queue: "work" } },
-    ...{ selected: 5, done: 1, refused: 1, skipped: 0 },
+    selected: 5,
+    done: 1,
+    refused: 1,
+    skipped: 0,
     ...more,
   }) as unknown as Operation;
 

@@ -800,10 +800,12 @@ create table tuntas.occurrence (
   begin_at timestamp with time zone,
   tries integer default 0 not null,
   tried_at timestamp with time zone,
+  records_written bigint,
   constraint occurrence_pkey PRIMARY KEY (schedule, due, run),
   constraint occurrence_schedule_fkey FOREIGN KEY (schedule) REFERENCES tuntas.schedule(name) ON DELETE CASCADE,
   constraint occurrence_check CHECK (((state = ANY (ARRAY['started'::text, 'succeeded'::text, 'failed'::text])) = (started_at IS NOT NULL))),
   constraint occurrence_check1 CHECK (((state = ANY (ARRAY['waiting'::text, 'started'::text])) = (ended_at IS NULL))),
+  constraint occurrence_records_written_check CHECK ((records_written >= 0)),
   constraint occurrence_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'started'::text, 'succeeded'::text, 'failed'::text, 'skipped'::text, 'missed'::text])))
 ) with (fillfactor=70);
 

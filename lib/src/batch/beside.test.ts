@@ -93,10 +93,20 @@ test("a schedule starts a job with its window, once, and its occurrence ends wit
   const latest = async (name: string) => (await kit.platform.schedules.occurrences(name))[0];
   await expect
     .poll(() => latest(ofGood.name))
-    .toMatchObject({ state: "succeeded", reference: job.id, target: { kind: "batch", name: good.name } });
+    .toMatchObject({
+      state: "succeeded",
+      reference: job.id,
+      recordsWritten: job.rows,
+      target: { kind: "batch", name: good.name },
+    });
+  expect(job.rows).toBeGreaterThan(0);
   await expect
     .poll(() => latest(ofBad.name))
-    .toMatchObject({ state: "failed", reason: expect.stringMatching(/^failed: TUNTAS_BATCH_INVALID/) });
+    .toMatchObject({
+      state: "failed",
+      recordsWritten: null,
+      reason: expect.stringMatching(/^failed: TUNTAS_BATCH_INVALID/),
+    });
 });
 
 test("the end of a job is announced in its commit, and an announcement starts one job however often it comes", async () => {

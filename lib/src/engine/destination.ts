@@ -29,6 +29,8 @@ export interface Fate {
   readonly reference: string;
   readonly state: "succeeded" | "failed";
   readonly reason: string | null;
+  /** How many records it wrote; not there, or null, where nobody knows. */
+  readonly recordsWritten?: number | null;
 }
 
 export interface Destination {

@@ -91,6 +91,8 @@ export interface Occurrence {
   readonly tries: number;
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
+  /** How many records its work wrote: a batch's rows, an execution's output as a job's result says it; null where nobody knows. */
+  readonly recordsWritten: number | null;
 }
 
 export interface ScheduleReport {

@@ -190,7 +190,7 @@ test("S-01 S-10 S-20: a cron, a rate and a one-time schedule are due when the cl
   expect((await kit.platform.schedules.find("once")).nextDueMs).toBeNull();
 });
 
-test("a workflow is started in the same transaction, and what it came to is known", async () => {
+test("S-20: a workflow is started in the same transaction, and what it came to is known", async () => {
   const got: unknown[] = [];
   const nightly = workflow("Nightly", {
     definition: { StartAt: "Report", States: { Report: { Type: "Task", Resource: "report", End: true } } },
@@ -201,7 +201,7 @@ test("a workflow is started in the same transaction, and what it came to is know
         handle: (input: unknown) => {
           got.push(input);
           if (got.length === 2) throw new Error("no paper");
-          return {};
+          return { recordsRead: 12, recordsWritten: 12 };
         },
       } as never),
     },
@@ -212,8 +212,10 @@ test("a workflow is started in the same transaction, and what it came to is know
   await toMinute();
   await seen("nightly").toEqual(["succeeded", "failed"]);
   expect(got[0]).toMatchObject({ schedule: "nightly", window: { timeZone: "UTC" } });
-  const [last] = await kit.platform.schedules.occurrences("nightly", 1);
+  const [last, first] = await kit.platform.schedules.occurrences("nightly", 2);
+  expect(first).toMatchObject({ state: "succeeded", reason: null, recordsWritten: 12 });
   expect(last).toMatchObject({
+    recordsWritten: null,
     reason: expect.stringContaining("no paper"),
     reference: expect.stringContaining("Nightly:nightly-2"),
   });

@@ -202,7 +202,7 @@ export const isOver = async (tx: Tx, name: string): Promise<boolean> =>
 const occurrenceColumns = `${ms("o.due")} as "dueMs", o.run, ${ms("o.window_start")} as "windowStartMs", ${ms("o.window_end")} as "windowEndMs",
   o.state, o.reason, o.actor, o.target_kind as kind, o.target_name as target, o.reference, ${ms("o.decided_at")} as "decidedAtMs",
   ${ms("o.begin_at")} as "beginAtMs", o.tries, ${ms("o.tried_at")} as "triedAtMs", ${ms("o.started_at")} as "startedAtMs",
-  ${ms("o.ended_at")} as "endedAtMs"`;
+  ${ms("o.ended_at")} as "endedAtMs", o.records_written::float8 as "recordsWritten"`;
 
 type OccurrenceRow = Omit<Open, "target"> & { readonly kind: string; readonly target: string };
 
@@ -312,8 +312,9 @@ const queueUp = statement(
 export const queueUpOccurrences = (tx: Tx, name: string) => tx.run(queueUp, [name]);
 
 const settle = statement(
-  `update tuntas.occurrence o set state = u.state, reason = coalesce(u.reason, o.reason), ended_at = tuntas.now()
-   from unnest($2::text[], $3::text[], $4::text[]) as u(reference, state, reason)
+  `update tuntas.occurrence o set state = u.state, reason = coalesce(u.reason, o.reason), ended_at = tuntas.now(),
+     records_written = u.written
+   from unnest($2::text[], $3::text[], $4::text[], $5::bigint[]) as u(reference, state, reason, written)
    where o.schedule = $1 and o.ended_at is null and o.reference = u.reference and o.state = 'started' returning ${occurrenceColumns}`,
 );
 
@@ -327,6 +328,7 @@ export const settleOccurrences = async (
     fates.map((each) => each.reference),
     fates.map((each) => each.state),
     fates.map((each) => each.reason),
+    fates.map((each) => each.recordsWritten ?? null),
   ];
   return (await tx.run<OccurrenceRow & {}>(settle, [name, ...values])).map(toOccurrence);
 };

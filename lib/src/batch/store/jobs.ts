@@ -1,5 +1,6 @@
 // The statements about jobs: one function a transition. Whoever begins, pauses, resumes, retries or cancels one holds its
 // batch's row.
+import type { Fate } from "../../engine/destination.ts";
 import type { Tx } from "../../pg/contract.ts";
 import { statement } from "../../pg/database.ts";
 import { ms } from "../../pg/instant.ts";
@@ -220,10 +221,11 @@ export const hasEnded = (id: string): string =>
 
 const fates = statement(
   `select u.id::text as reference, case when j.state = 'completed' then 'succeeded' else 'failed' end as state,
-     case when j.id is null then 'it is not on record any more' when j.state <> 'completed' then concat_ws(': ', j.state, j.failure) end as reason
-   from unnest($1::bigint[]) as u(id) left join tuntas.batch_job j on j.id = u.id
+     case when j.id is null then 'it is not on record any more' when j.state <> 'completed' then concat_ws(': ', j.state, j.failure) end as reason,
+     m.staged_rows::float8 as "recordsWritten"
+   from unnest($1::bigint[]) as u(id) left join tuntas.batch_job j on j.id = u.id left join tuntas.batch_manifest m on m.job = j.id
    where j.id is null or j.state in ('completed', 'cancelled', 'failed')`,
 );
 
-export const readFates = (sql: Runner, ids: readonly string[]) =>
-  sql.run<{ reference: string; state: "succeeded" | "failed"; reason: string | null }>(fates, [ids]);
+export const readFates = (sql: Runner, ids: readonly string[]): Promise<Fate[]> =>
+  sql.run<Fate & {}>(fates, [ids]);

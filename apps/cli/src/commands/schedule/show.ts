@@ -14,6 +14,7 @@ export const occurrenceTable = (occurrences: readonly Occurrence[]): string =>
       each.beginAtMs === null ? instant(each.startedAtMs) : `not before ${instant(each.beginAtMs)}`,
     TOOK: (each) =>
       each.startedAtMs === null || each.endedAtMs === null ? "" : elapsed(each.endedAtMs - each.startedAtMs),
+    WROTE: (each) => each.recordsWritten,
     WORK: (each) => each.reference,
     BY: (each) => each.actor,
     WHY: (each) => each.reason,

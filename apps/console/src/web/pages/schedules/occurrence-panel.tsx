@@ -2,6 +2,7 @@ import { Fragment, useState, type ReactNode } from "react";
 import { Link } from "wouter";
 import type { Occurrence, ScheduleView } from "../../../api/index.ts";
 import { useMay } from "../../api/session.ts";
+import { counted } from "../../furniture/count.tsx";
 import { Panel } from "../../furniture/panel.tsx";
 import { durationText, Instant } from "../../furniture/time.tsx";
 import { OccurrenceBadge } from "./badges.tsx";
@@ -67,6 +68,7 @@ function factsOf({ view: { timeZone }, occurrence }: Omit<PanelProps, "onClose">
         <span className="muted">, after {durationText(endedAtMs - startedAtMs)}</span>
       </>,
     ]);
+  if (occurrence.recordsWritten !== null) facts.push(["Wrote", counted(occurrence.recordsWritten, "record")]);
   return facts;
 }
 

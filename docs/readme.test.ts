@@ -40,6 +40,7 @@ test("the README's example, the lessons' and those of the workflow recipes compi
     "builder",
     "calls",
     "change",
+    "limits",
     "callbacks",
     "distributed-map",
     "schedules",

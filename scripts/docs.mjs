@@ -93,7 +93,7 @@ async function metricsPage() {
   return [
     "# Metrics",
     generated,
-    "One name everywhere: on `/metrics` (Prometheus), in the time series behind the charts, in alarms. Counters and histograms are those of the process that is asked; gauges are read from the database and the same everywhere. What is kept over time can be charted and can have an alarm. The HTTP plugin adds `tuntas_http_request_seconds`, `tuntas_http_traces_total`, `tuntas_http_shed_total`, `tuntas_http_in_flight`, `tuntas_event_loop_delay_seconds` and `tuntas_worker_held`.",
+    "One name everywhere: on `/metrics` (Prometheus), in the time series behind the charts, in alarms. Counters and histograms are those of the process that is asked; gauges are read from the database and the same everywhere. What is kept over time can be charted and can have an alarm. The HTTP plugin adds `tuntas_http_request_seconds`, `tuntas_http_traces_total`, `tuntas_http_shed_total`, `tuntas_http_in_flight`, `tuntas_event_loop_delay_seconds`, `tuntas_worker_held` and `tuntas_worker_room`.",
     ...(await collect("metrics")).map(metricPart),
   ];
 }

@@ -76,3 +76,19 @@ test("N-13 N-09 docs/recipes/tenants.md: five kinds of tenants, each where it be
   expect((await kitchen.type(tenants!)).out).toMatch(/ready +in flight +oldest +cap +share[^]*noisy +3 +/);
   expect((await kitchen.type(usage!)).out).toMatch(/premium-inc +documents +[1-9][^]*total +[1-9]/);
 });
+
+test("X-10 X-11 docs/recipes/limits.md: each parcel of a queue is shipped, each of a Map sorted", async () => {
+  const { client, url } = kitchen;
+  await client.query("create table shipped (parcel text); create table sorted (parcel text)");
+  const recipe = await kitchen.recipe("limits");
+  const running = await recipe.start(recipe.default, { databaseUrl: url });
+  try {
+    await recipe.parcels.send({ parcelId: "1" });
+    await recipe.sorting.start(["1", "2", "3"]);
+    const counted =
+      "select (select count(*)::int from shipped) as shipped, (select count(*)::int from sorted) as sorted";
+    await expect.poll(async () => (await client.query(counted)).rows).toEqual([{ shipped: 1, sorted: 3 }]);
+  } finally {
+    await running.stop();
+  }
+});

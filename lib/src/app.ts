@@ -186,7 +186,7 @@ async function beginAll(
   const { workers: withWorkers = true, queues: service } = options;
   const { elsewhere } = opened;
   refuseElsewhere(parts, service);
-  const { queues, context, slots, log, processId, onLost } = platform;
+  const { queues, context, slots, log, processId, onLost, onBeat } = platform;
   opened.leave = await enter(definition, platform);
   const tracing = findTracing();
   const declared = partsOf(parts, "workflow");
@@ -218,7 +218,8 @@ async function beginAll(
     worker: tracing?.worker(pair.worker) ?? pair.worker,
   }));
   const unwatch = await watchOver(parts, platform);
-  const workers = startWorkers({ context, catalog: queues.catalog, slots, log, processId, onLost }, pairs);
+  const catalog = queues.catalog;
+  const workers = startWorkers({ context, catalog, slots, log, processId, onLost, onBeat }, pairs);
   const consumers = await platform.streams.serve(partsOf(parts, "consumer"));
   const ends = [unwatch, unannounce, platform.serveCommands(commands)];
   return { ...begun, workers, consumers, unwatch: () => ends.forEach((end) => end()) };

@@ -68,3 +68,9 @@ export function hear(database: Database, hearing: Hearing): Listener {
     onLost: () => mailbox.connected(false),
   });
 }
+
+/** Says to the other processes that there are tasks. */
+export const announcedBy = ({ notify }: Notifier) => ({
+  announceActivity: (arn: string) => notify("activity", arn),
+  announceOwn: (revision: string) => notify("own", revision),
+});

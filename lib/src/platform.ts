@@ -1,6 +1,6 @@
 // The only place that builds things: database, clock of due instants, wakers, the rooms' clients, this process's
 // presence. Everything else gets what it needs handed down.
-import { hear } from "./hearing.ts";
+import { announcedBy, hear } from "./hearing.ts";
 import { refuseUnknown, type NamesOf } from "./core/options.ts";
 import { makeAftermath } from "./engine/aftermath.ts";
 import type { Agendum } from "./engine/agenda.ts";
@@ -8,7 +8,8 @@ import { makeChore, type ChoreOptions } from "./engine/chore.ts";
 import { makeClosing, type Closing } from "./engine/closing.ts";
 import { openDatabaseOf, type DatabaseOptions } from "./engine/opening.ts";
 import { watchMemory } from "./engine/process/memory/watch.ts";
-import { makePresence, type Presence } from "./engine/process/presence.ts";
+import { makePresence, selfOf, type Presence } from "./engine/process/presence.ts";
+import type { OnBeat } from "./engine/handler/ease.ts";
 import { makeDueClock } from "./engine/due.ts";
 import { endDuties } from "./engine/duty.ts";
 import { makeCompany, type Company } from "./engine/process/company.ts";
@@ -105,6 +106,8 @@ export interface Platform {
   processId(): string;
   /** Called when everything that this process holds was lost to others. */
   onLost(handler: () => void): void;
+  /** Tells, about once a second, how many milliseconds the database took for this process's heartbeat. */
+  readonly onBeat: OnBeat;
   close(): Promise<void>;
 }
 
@@ -116,6 +119,7 @@ interface Parts {
   readonly stillness: Stillness;
   readonly log: Log;
   readonly processId: () => string;
+  readonly onBeat: OnBeat;
   readonly slots: SlotTable;
 }
 
@@ -156,7 +160,7 @@ const retentionOf = (context: QueueContext, database: Database) => [
 
 /** The rooms' clients, and what the clock, a death or a notification has them do. */
 function makeRooms(parts: Parts) {
-  const { database, waker, notifier, log, processId, slots } = parts;
+  const { database, waker, notifier, log, processId, onBeat, slots } = parts;
   const shared = sharedOf(parts, () => aftermath.trouble());
   const mailbox = makeMailbox({ ...shared, slots, processId });
   const complain = (cause: unknown) => log.warn({ cause }, "a sweep failed and will be tried again");
@@ -169,9 +173,9 @@ function makeRooms(parts: Parts) {
     waker,
     queues,
     processId,
+    onBeat,
     environment: process.env,
-    announceActivity: (arn) => notifier.notify("activity", arn),
-    announceOwn: (revision) => notifier.notify("own", revision),
+    ...announcedBy(notifier),
     log,
     onError: complain,
   });
@@ -288,7 +292,7 @@ function makePlace({ rooms, ...place }: Place): Presence {
   return presence;
 }
 
-type Servants = Omit<Parts, "slots" | "company" | "stillness"> &
+type Servants = Omit<Parts, "slots" | "company" | "stillness" | "onBeat"> &
   Pick<Platform, "targets" | "queues" | "workflows" | "services">;
 
 /** What goes on in the background of every process: the relay and operations. */
@@ -342,9 +346,9 @@ export async function openPlatform(options: PlatformOptions = {}): Promise<Platf
 async function build(options: PlatformOptions, log: Log, closing: Closing): Promise<Platform> {
   const database = await openDatabaseOf(options, log, closing);
   const [waker, slots, company, notifier] = [makeWaker(), makeSlots(), makeCompany(), makeNotifier(database)];
-  const processId = () => presence.processId();
+  const self = selfOf(() => presence);
   const stillness = makeStillness();
-  const rooms = makeRooms({ database, waker, notifier, company, stillness, log, processId, slots });
+  const rooms = makeRooms({ database, waker, notifier, company, stillness, log, ...self, slots });
   const { context, queues, workflows, jobs, streamRoom } = rooms;
   const ledger = startLedger({ database, waker, log, announce: addAll });
   const agenda = [company.agendum, stillness.agendum, ...rooms.agenda, ...ledger.agenda];
@@ -355,7 +359,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
   const watch = startWatch({
     database,
     log,
-    processId,
+    ...self,
     targets,
     watches: options.watches ?? true,
     stillness,
@@ -364,7 +368,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
   });
   const hearing = hear(database, { waker, notifier, company, queues, watch, mailbox: context.mailbox });
   const services = servicesOf({ database, waker, notifier }, watch.alarms);
-  const parts = { database, targets, waker, log, processId, queues, workflows, services, notifier };
+  const parts = { database, targets, waker, log, ...self, queues, workflows, services, notifier };
   const servants = startServants(parts);
   for (const part of [watch, hearing, servants]) closing.add(part.close);
 
@@ -385,7 +389,7 @@ async function build(options: PlatformOptions, log: Log, closing: Closing): Prom
     sample: watch.sample,
     slots,
     log,
-    processId,
+    ...self,
     onLost: presence.onLost,
     close: closing.close,
   };

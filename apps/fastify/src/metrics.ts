@@ -26,15 +26,22 @@ export interface Meter {
 }
 
 function gaugeWorkers(registry: Registry, running: Pick<RunningApp, "active">): void {
+  const room = new Gauge({
+    name: "tuntas_worker_room",
+    help: "Handlers that may run at once in this process now: fewer than the worker's concurrency while the database is slower than it declares.",
+    labelNames: ["queue"],
+    registers: [registry],
+  });
   const held = new Gauge({
     name: "tuntas_worker_held",
     help: "Messages that a worker of this process holds: running in a handler, or buffered for one.",
     labelNames: ["queue", "state"],
     registers: [registry],
     collect() {
-      for (const { queue, running: active, buffered } of running.active()) {
+      for (const { queue, running: active, buffered, places } of running.active()) {
         held.set({ queue, state: "running" }, active);
         held.set({ queue, state: "buffered" }, buffered);
+        room.set({ queue }, places);
       }
     },
   });

@@ -7,6 +7,7 @@ import { toMs, toSeconds } from "../core/duration.ts";
 import { declaring, placeOfCaller } from "../core/place.ts";
 import type { InputOf, OutputOf, Schema } from "../core/schema.ts";
 import { refuseUnknown, unknownOptions, type NamesOf } from "../core/options.ts";
+import { wrongSlowAbove, type SlowAbove } from "../engine/handler/ease.ts";
 import type { Write } from "../engine/handler/contract.ts";
 import type { Queryable } from "../pg/contract.ts";
 import type { PoisonPolicy, QueueSettings, Sent, Suppressed } from "./contract.ts";
@@ -152,9 +153,11 @@ function checkQueue(name: string, options: QueueOptions<Schema>): void {
   }
 }
 
-function checkWorkerDurations(name: string, { timeout, backoff }: WorkerOptions<any>): void {
+function checkWorkerDurations(name: string, { timeout, backoff, slowAbove }: WorkerOptions<any>): void {
   const worker = `queue ${JSON.stringify(name)}: worker:`;
   toMs(timeout, `${worker} timeout`);
+  const slow = wrongSlowAbove(slowAbove);
+  if (slow) throw wrong(name, `worker: ${slow}`);
   for (const field of ["base", "max"] as const)
     if (backoff !== undefined) toMs(backoff[field], `${worker} backoff.${field}`);
 }
@@ -231,6 +234,11 @@ export interface WorkerOptions<S extends Schema> {
   readonly globalConcurrency?: number;
   /** What one tenant may take of the queue, which says whose each message is (`tenant`). */
   readonly tenants?: TenantOptions;
+  /**
+   * While the heartbeat of the process finds the database slower than this (1ms to 60s), the worker takes less: a third
+   * less at each beat, about a second apart, at least one, and then little by little all again. Without it never.
+   */
+  readonly slowAbove?: SlowAbove;
   /** Messages with an equal key are handled one after another, in all processes. */
   readonly lock?: (message: OutputOf<S>) => string;
   readonly backoff?: { readonly base: Duration; readonly max: Duration };
@@ -263,6 +271,7 @@ const workerOptionNames: NamesOf<WorkerOptions<Schema>> = {
   concurrency: true,
   globalConcurrency: true,
   tenants: true,
+  slowAbove: { database: true },
   lock: true,
   backoff: { base: true, max: true },
   accepts: true,

@@ -1,3 +1,4 @@
+import { easeFields } from "../engine/handler/ease.ts";
 import { metrics, signals } from "../engine/signals.ts";
 
 const queue = "the queue's id";
@@ -79,6 +80,14 @@ export const queueSignals = signals({
   "tenant.resumed": {
     meaning: "A message of a tenant that had stood still has succeeded: it goes on at full speed.",
     fields: { queue: "the queue's name", tenant: "the tenant" },
+  },
+  "worker.eased": {
+    meaning: "A worker begins to take less than its concurrency: the database is slower than it declares.",
+    fields: { queue: "the queue's name", ...easeFields },
+  },
+  "worker.recovered": {
+    meaning: "A worker that had eased takes all of its concurrency again.",
+    fields: { queue: "the queue's name", ...easeFields },
   },
   "worker.poison_message": {
     meaning: "A message can never succeed as it is.",

@@ -6,6 +6,8 @@ import { toMs } from "../core/duration.ts";
 import { declaring, placeOfCaller } from "../core/place.ts";
 import type { InputOf, OutputOf, Schema } from "../core/schema.ts";
 import { refuseUnknown, unknownOptions, type NamesOf } from "../core/options.ts";
+import { wrongSlowAbove, type SlowAbove } from "../engine/handler/ease.ts";
+import { wrongNumber, type Finding } from "../engine/findings.ts";
 import type { Log } from "../engine/log.ts";
 import type { HandlerTx } from "../engine/handler/contract.ts";
 import type { Queryable, Sql } from "../pg/contract.ts";
@@ -116,6 +118,11 @@ export interface WorkflowOptions<S extends Schema = Schema> {
   readonly type?: ExecutionType;
   /** Steps of this workflow that one process carries out at once; 500 by default. */
   readonly concurrency?: number;
+  /**
+   * While the heartbeat of the process finds the database slower than this (1ms to 60s), the process carries out fewer steps at once: a third
+   * less at each beat, about a second apart, at least one, and then little by little all again. Without it never.
+   */
+  readonly slowAbove?: SlowAbove;
   /** The domain row that an execution works on, for whoever inspects it before a redrive. */
   readonly domain?: DomainView;
   /** Rules of `tuntas check` that this workflow breaks on purpose, and why. */
@@ -214,6 +221,8 @@ function withBuilt<S extends Schema>(given: WorkflowOptions<S>): WorkflowOptions
   return { ...(input && { input: input as unknown as S }), ...given, tasks: { ...tasks, ...given.tasks } };
 }
 
+type Limits = Pick<WorkflowOptions, "concurrency" | "slowAbove">;
+
 const optionNames: NamesOf<WorkflowOptions> = {
   definition: true,
   tasks: true,
@@ -221,9 +230,15 @@ const optionNames: NamesOf<WorkflowOptions> = {
   input: true,
   type: true,
   concurrency: true,
+  slowAbove: { database: true },
   domain: { key: true, read: true, statuses: true, final: true },
   accepts: true,
 };
+
+function* wrongLimits({ concurrency, slowAbove }: Limits): Generator<Finding> {
+  if (concurrency !== undefined) yield wrongNumber("concurrency", concurrency, [1, 1_000_000]);
+  yield wrongSlowAbove(slowAbove);
+}
 
 function declareWorkflow<Start>(
   name: string,
@@ -243,7 +258,8 @@ function declareWorkflow<S extends Schema<any, any> = Schema<any>>(
       "TUNTAS_WORKFLOW_NAME",
       `expected 1 to 80 letters, digits, "-" or "_", got ${JSON.stringify(name)}`,
     );
-  for (const finding of unknownOptions(declared, optionNames)) throw wrong(name, finding);
+  for (const finding of [...unknownOptions(declared, optionNames), ...wrongLimits(declared)])
+    if (finding) throw wrong(name, finding);
   const given = Object.entries(options.tasks ?? {});
   const tasks = new Map(given.map(([task, value]) => [task, toTask(name, task, value)]));
   const definition = loadDefinition(name, options.definition, {

@@ -1,4 +1,5 @@
 // What the workflow room tells whoever listens, after the commit.
+import { easeFields } from "../engine/handler/ease.ts";
 import { metrics, signals } from "../engine/signals.ts";
 
 export const workflowSignals = signals({
@@ -44,6 +45,15 @@ export const workflowSignals = signals({
   "workflow.taken_over": {
     meaning: "Calls of a process that died are made again by this one.",
     fields: { count: "how many" },
+  },
+  "workflow.eased": {
+    meaning:
+      "A process begins to carry out fewer steps of a workflow at once: the database is slower than it declares.",
+    fields: { workflow: "the workflow's name", ...easeFields },
+  },
+  "workflow.recovered": {
+    meaning: "It carries out as many again as were declared.",
+    fields: { workflow: "the workflow's name", ...easeFields },
   },
   "workflow.near_limit": {
     meaning: "An execution has come half-way to a limit of Step Functions at which it will fail.",

@@ -1,5 +1,6 @@
 // What a backfill decides, purely: which moves there are, how large a slice is, how fast it may go on, when it has to be
 // aborted, and when it will be done.
+import { eased } from "../../engine/handler/ease.ts";
 import type { Counts, RunReport, RunState, RunVerb } from "./contract.ts";
 
 interface Move {
@@ -91,17 +92,16 @@ export interface Limits {
   readonly errorShare: number;
 }
 
-const paceMin = 0.05;
 const smoothed = (before: number | null, now: number | null): number | null =>
   before === null || now === null ? (now ?? before) : (before + now) / 2;
 
-/** Down by a third at each slice that finds something slow, and up again little by little. */
+/** Its pace eases at each slice that finds something slow. */
 export function healthAfter({ pace, ...before }: Health, seen: Seen, limits: Limits): Health {
   const databaseMs = smoothed(before.databaseMs, seen.databaseMs);
   const downstreamMs = smoothed(before.downstreamMs, seen.downstreamMs);
   const isSlow = (databaseMs ?? 0) > limits.slowDatabaseMs || (downstreamMs ?? 0) > limits.slowDownstreamMs;
   return {
-    pace: isSlow ? Math.max(paceMin, pace / 1.5) : Math.min(1, pace + 0.1),
+    pace: eased(pace, isSlow),
     databaseMs,
     downstreamMs,
   };

@@ -169,6 +169,7 @@ function lose(reason: string): void {
 }
 
 async function round(client: pg.Client, processId: string): Promise<void> {
+  const begunAt = performance.now();
   const { rows } = await client.query({
     text: beatText,
     values: [processId, data.leaseMs / 1000, performance.now() - lostLockAt > graceMs, ...given],
@@ -178,7 +179,7 @@ async function round(client: pg.Client, processId: string): Promise<void> {
   const [alive, dead, ...answers] = rows[0] as unknown as [number, string[], ...unknown[]];
   if (alive === 0) return lose("another process took this one for dead");
   if (dead.length > 0) deathSeenAt = performance.now();
-  report({ kind: "beat", dead, answers });
+  report({ kind: "beat", tookMs: performance.now() - begunAt, dead, answers });
   await rescue(client, processId);
 }
 

@@ -6,6 +6,7 @@ import { hostname } from "node:os";
 import type { Database } from "../../pg/database.ts";
 import { statement } from "../../pg/database.ts";
 import { agendaColumns, givenNow, type Agendum } from "../agenda.ts";
+import type { OnBeat } from "../handler/ease.ts";
 import type { Log } from "../log.ts";
 import type { SlotTable } from "./slots.ts";
 import { startThread, type Hearing, type Thread, type ThreadTexts } from "./thread.ts";
@@ -30,6 +31,11 @@ export interface Presence {
   processId(): string;
   /** Called when we were taken for dead: nothing that this process holds is its own any more. */
   onLost(handler: () => void): void;
+  /**
+   * Calls the handler with the milliseconds that the database took for each beat, about once a second, until the function
+   * that it answers is called.
+   */
+  readonly onBeat: OnBeat;
   close(): Promise<void>;
 }
 
@@ -59,8 +65,10 @@ async function registerIn({ database, name }: Place): Promise<string> {
   return row!.id;
 }
 
+type Asking = Pick<Hearing, "onLost" | "onBroken"> & { readonly onBeat: (tookMs: number) => void };
+
 /** A thread that asks what the rooms want to know, with what they give at the time. */
-function startAsking(options: PresenceOptions, hearing: Pick<Hearing, "onLost" | "onBroken">): Thread {
+function startAsking(options: PresenceOptions, { onBeat, ...hearing }: Asking): Thread {
   const { database, slots, agenda, onDead, onWithdrawn } = options;
   const first = givenNow(agenda);
   let known = JSON.stringify(first);
@@ -79,7 +87,8 @@ function startAsking(options: PresenceOptions, hearing: Pick<Hearing, "onLost" |
     {
       ...hearing,
       onWithdrawn,
-      onBeat(dead, answers) {
+      onBeat(dead, answers, tookMs) {
+        onBeat(tookMs);
         if (dead.length > 0) onDead(dead);
         agenda.forEach(({ hear }, index) => hear(answers[index]));
         renew();
@@ -100,6 +109,7 @@ function startAsking(options: PresenceOptions, hearing: Pick<Hearing, "onLost" |
 export function makePresence(options: PresenceOptions): Presence {
   const { database, slots, log, texts } = options;
   const handlers: (() => void)[] = [];
+  const hearers = new Set<(tookMs: number) => void>();
   let pulse: NodeJS.Timeout | undefined;
   let thread: Thread | undefined;
   let processId: string | undefined;
@@ -124,7 +134,8 @@ export function makePresence(options: PresenceOptions): Presence {
     lost = false;
     processId = await registerIn(options);
     if (closed) return void (await database.run(unregister, [processId]));
-    thread ??= startAsking(options, { onLost, onBroken });
+    const onBeat = (tookMs: number) => hearers.forEach((hear) => hear(tookMs));
+    thread ??= startAsking(options, { onLost, onBroken, onBeat });
     await thread.be(processId);
   }
 
@@ -150,6 +161,12 @@ export function makePresence(options: PresenceOptions): Presence {
     },
     processId: () => processId!,
     onLost: (handler) => void handlers.push(handler),
+    onBeat(handler) {
+      // One of its own, so that a handler that is given twice is called twice and ended one by one.
+      const hear = (tookMs: number) => handler(tookMs);
+      hearers.add(hear);
+      return () => void hearers.delete(hear);
+    },
     async close() {
       closed = true;
       clearTimeout(again);
@@ -162,3 +179,9 @@ export function makePresence(options: PresenceOptions): Presence {
     },
   };
 }
+
+/** This process, for those who are made before it is present. */
+export const selfOf = (presence: () => Presence): Pick<Presence, "processId" | "onBeat"> => ({
+  processId: () => presence().processId(),
+  onBeat: (handler) => presence().onBeat(handler),
+});

@@ -37,12 +37,13 @@ export type HeartbeatOrder =
 
 export type HeartbeatReport =
   | { readonly kind: "ready" }
-  | { readonly kind: "beat"; readonly dead: string[]; readonly answers: unknown[] }
+  | { readonly kind: "beat"; readonly tookMs: number; readonly dead: string[]; readonly answers: unknown[] }
   | { readonly kind: "withdrawn" }
   | { readonly kind: "lost"; readonly reason: string };
 
 export interface Hearing {
-  onBeat(dead: string[], answers: readonly unknown[]): void;
+  /** `tookMs`: how long the database took for the beat's statement. */
+  onBeat(dead: string[], answers: readonly unknown[], tookMs: number): void;
   /** Nothing is handed over to this process any more: its event loop was blocked. */
   onWithdrawn(): void;
   /** Whom it beat for is taken for dead; it waits to be told whom to beat for next. */
@@ -77,7 +78,7 @@ export function startThread(data: HeartbeatData, hearing: Hearing): Thread {
     if (report.kind === "ready") waiting?.ready();
     else if (report.kind === "lost") end(report.reason, hearing.onLost);
     else if (report.kind === "withdrawn") hearing.onWithdrawn();
-    else hearing.onBeat(report.dead, report.answers);
+    else hearing.onBeat(report.dead, report.answers, report.tookMs);
   });
   worker.on("error", (cause) => end(String(cause), hearing.onBroken));
   return {

@@ -6,12 +6,12 @@ import type { Remote } from "../remote/contract.ts";
 import { makeRemoteSource } from "../remote/source.ts";
 import { keepRoster } from "./roster.ts";
 import { concurrencyDefault } from "./pace.ts";
-import { makeRunner, type Runner, type RunnerDeps, type Work } from "./runner.ts";
+import { makeRunner, type Active, type Runner, type RunnerDeps, type Work } from "./runner.ts";
 import { makeCommits, makeLocalSource, type LocalParts } from "./source.ts";
 
 export interface Workers {
   /** For metrics: what each worker holds in this process. */
-  active(): { readonly queue: string; readonly running: number; readonly buffered: number }[];
+  active(): (Active & { readonly queue: string })[];
   /**
    * Ends in order: no new claims, what has not begun goes back, what runs may finish until `deadlineMs` is over or
    * `hurry` aborts, the rest is aborted and goes back at once, outcomes are written.

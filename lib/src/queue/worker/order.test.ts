@@ -202,7 +202,7 @@ test("W-31 active() shows what runs and what waits", async () => {
     await turn();
     active = it.app.active()[0]!;
   }
-  expect(active).toEqual({ queue: it.queue.name, running: 2, buffered: 1 });
+  expect(active).toEqual({ queue: it.queue.name, running: 2, buffered: 1, places: 2 });
   goOn.open();
   await it.attempts.until(3);
   inside.close();

@@ -3,7 +3,10 @@ import { makePace } from "./pace.ts";
 
 function paceAt(concurrency: number, capped = false) {
   const clock = { ms: 0 };
-  return { clock, pace: makePace(concurrency, capped, () => clock.ms) };
+  return {
+    clock,
+    pace: makePace({ places: () => concurrency, isEased: () => false }, capped, () => clock.ms),
+  };
 }
 
 function end(pace: ReturnType<typeof makePace>, count: number): void {

@@ -1,5 +1,6 @@
 // How much a worker holds ahead of its handlers: enough to keep them busy for 100 ms at the present pace, so that fast
-// work never waits for a claim and slow work is not hoarded.
+// work never waits for a claim and slow work is not hoarded; and no more than may run while the database is slow.
+import type { Ease } from "../../engine/handler/ease.ts";
 
 export const concurrencyDefault = 16;
 
@@ -16,10 +17,11 @@ const busyMs = 100;
 const aheadMax = 1000;
 
 export function makePace(
-  concurrency: number,
+  ease: Pick<Ease, "places" | "isEased">,
   capped: boolean,
   now: () => number = () => performance.now(),
 ): Pace {
+  const concurrency = ease.places();
   let claimedAt = now();
   let ended = 0;
   // Where the whole queue has a cap, what one process holds others may not run.
@@ -28,6 +30,7 @@ export function makePace(
   return {
     ended: () => void ended++,
     target() {
+      if (ease.isEased()) return ease.places();
       const sinceMs = now() - claimedAt;
       // Two claims that are asked for together have one pace.
       if (sinceMs < 1) return concurrency + ahead;
@@ -38,6 +41,6 @@ export function makePace(
       ended = 0;
       return concurrency + ahead;
     },
-    isLow: (held) => held <= (concurrency + ahead) / 2,
+    isLow: (held) => (ease.isEased() ? held < ease.places() : held <= (concurrency + ahead) / 2),
   };
 }

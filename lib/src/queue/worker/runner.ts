@@ -1,11 +1,13 @@
 // The worker of one queue in this process: claims ahead, starts handlers as slots get free, settles what they came to.
 import type { SlotTable } from "../../engine/process/slots.ts";
+import { makeEase, type Ease, type OnBeat } from "../../engine/handler/ease.ts";
 import type { Log } from "../../engine/log.ts";
 import { toMs } from "../../core/duration.ts";
 import type { HeldMessage, QueueRecord } from "../contract.ts";
 import type { QueueContext } from "../client/context.ts";
 import type { WorkerDefinition } from "../declaration.ts";
 import { backoffOf } from "../declaration.ts";
+import { queueSignals } from "../signals.ts";
 import { duplicate } from "../../core/outcome.ts";
 import { elsewhereMs, makeAdmission } from "./admission.ts";
 import { Attempt, settleOutcome, type AttemptDeps, type AttemptOwner } from "./attempt.ts";
@@ -18,12 +20,21 @@ export interface RunnerDeps {
   readonly context: QueueContext;
   readonly slots: SlotTable;
   readonly log: Log;
+  readonly onBeat: OnBeat;
+}
+
+export interface Active {
+  /** Handlers that run now. */
+  readonly running: number;
+  /** Messages that wait in this process for one. */
+  readonly buffered: number;
+  /** Handlers that may run at once for now: its concurrency, or less while it eases. */
+  readonly places: number;
 }
 
 export interface Runner {
   readonly name: string;
-  /** Handlers that run now, and messages that wait in this process for one. */
-  active(): { readonly running: number; readonly buffered: number };
+  active(): Active;
   start(): void;
   /** Stops claiming and gives back what has not begun. */
   stopClaiming(): Promise<void>;
@@ -59,6 +70,15 @@ const attemptDepsOf = (deps: RunnerDeps, { worker, queue, source }: Work): Attem
   trouble: deps.context.trouble,
 });
 
+const easeOf = ({ onBeat }: RunnerDeps, { worker, queue }: Work, changed: () => void): Ease =>
+  makeEase({
+    concurrency: worker.options.concurrency ?? concurrencyDefault,
+    slowAbove: worker.options.slowAbove,
+    onBeat,
+    tell: (what, fields) => queueSignals.publish(`worker.${what}`, { queue: queue.name, ...fields }),
+    changed,
+  });
+
 /** Whether what one process holds others may not run. */
 const sharesCaps = ({ options }: WorkerDefinition): boolean =>
   options.globalConcurrency !== undefined || options.tenants !== undefined;
@@ -66,8 +86,6 @@ const sharesCaps = ({ options }: WorkerDefinition): boolean =>
 export function makeRunner(deps: RunnerDeps, work: Work): Runner {
   const { context, slots, log } = deps;
   const { worker, queue, source } = work;
-  const concurrency = worker.options.concurrency ?? concurrencyDefault;
-  const pace = makePace(concurrency, sharesCaps(worker));
   const buffer: Taken[] = [];
   const running = new Set<Attempt>();
   const activeKeys = new Set<string>();
@@ -76,8 +94,7 @@ export function makeRunner(deps: RunnerDeps, work: Work): Runner {
   let stopping = false;
   let arriving = 0;
   let settling = 0;
-  let losses = 0;
-  let claims = 0;
+  let [losses, claims] = [0, 0];
   /** What the claims since the last rest brought: as many as they asked for, fewer, or nothing that is known. */
   let found: "all" | "fewer" | "failed" = "all";
   let changed: (() => void) | undefined;
@@ -88,18 +105,28 @@ export function makeRunner(deps: RunnerDeps, work: Work): Runner {
   const deadline = makeDeadline(running, attemptDeps.timeoutMs);
   const admission = makeAdmission({ ...attemptDeps, slots, endDuplicate });
 
-  const offer = source.offer({ take, isFull: () => held() >= concurrency });
+  const ease = easeOf(deps, work, lookAgain);
+  const pace = makePace(ease, sharesCaps(worker));
+  const offer = source.offer({ take, isFull: () => held() >= ease.places() });
 
   // ---- claiming
 
   const held = (): number => arriving + buffer.length + running.size;
 
-  const hasEnough = (): boolean => settling >= settlingMax || (held() >= concurrency && !pace.isLow(held()));
+  function hasEnough(): boolean {
+    return settling >= settlingMax || (held() >= ease.places() && !pace.isLow(held()));
+  }
 
   /** How many messages the next claim asks for; none where enough are held or on their way. */
   function wanted(): number {
     if (hasEnough()) return 0;
     return Math.max(0, Math.min(claimMax, pace.target() - held()));
+  }
+
+  /** There may be more room, or less. */
+  function lookAgain(): void {
+    changed?.();
+    pump();
   }
 
   async function claimNext(count: number): Promise<void> {
@@ -168,7 +195,7 @@ export function makeRunner(deps: RunnerDeps, work: Work): Runner {
   }
 
   function pump(): void {
-    while (running.size < concurrency && buffer.length > 0 && !stopping) begin(buffer.shift()!);
+    while (running.size < ease.places() && buffer.length > 0 && !stopping) begin(buffer.shift()!);
     if (pace.isLow(held())) changed?.();
     offer.changed();
     if (isDrained()) for (const resolve of idlers.splice(0)) resolve();
@@ -223,12 +250,13 @@ export function makeRunner(deps: RunnerDeps, work: Work): Runner {
 
   return {
     name: queue.name,
-    active: () => ({ running: running.size, buffered: buffer.length }),
+    active: () => ({ running: running.size, buffered: buffer.length, places: ease.places() }),
     start() {
       loop = claimLoop();
     },
     async stopClaiming() {
       stopping = true;
+      ease.close();
       changed?.();
       source.ring();
       await loop;

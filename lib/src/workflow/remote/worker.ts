@@ -27,6 +27,7 @@ export function taskWorker(
     idempotencyKey: ({ token }) => hashToken(token).toString("base64url"),
     timeout: `${timeoutMs}ms`,
     concurrency: Math.min(workflow.options.concurrency ?? concurrencyDefault, concurrencyMax),
+    ...(workflow.options.slowAbove && { slowAbove: workflow.options.slowAbove }),
     backoff: { base: "1s", max: "1m" },
     async handle(message: TaskMessage, context: Context) {
       const attempt = new RemoteAttempt({ ...parts, workflow }, message, context);

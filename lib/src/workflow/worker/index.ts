@@ -2,6 +2,7 @@
 // decided upon, and takes over the calls of processes that died.
 import type { Command, NextOptions, StartTask } from "../../asl/contract.ts";
 import type { DueClock } from "../../engine/due.ts";
+import type { OnBeat } from "../../engine/handler/ease.ts";
 import type { Log } from "../../engine/log.ts";
 import type { Waker } from "../../engine/wake.ts";
 import type { Database } from "../../pg/database.ts";
@@ -33,6 +34,7 @@ export interface WorkerOptions {
   readonly waker: Waker;
   readonly queues: Queues;
   readonly processId: () => string;
+  readonly onBeat: OnBeat;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly resolve: (machineArn: string) => Promise<Target | undefined>;
   readonly start: (target: Target, name: string, input: string) => Promise<StartResult>;

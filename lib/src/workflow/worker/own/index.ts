@@ -1,12 +1,14 @@
 // The own tasks of this process: which handlers it has, what runs, and how it takes more. A process takes no more
 // executions than its concurrency; what is beyond that stays for whoever has room, here or elsewhere.
 import type { StartTask } from "../../../asl/contract.ts";
+import { makeEase, type OnBeat } from "../../../engine/handler/ease.ts";
 import type { Log } from "../../../engine/log.ts";
 import type { Waker } from "../../../engine/wake.ts";
 import type { Database } from "../../../pg/database.ts";
 import type { MachineRecord } from "../../contract.ts";
 import type { WorkflowDefinition } from "../../declaration.ts";
 import { functionOf } from "../../definition/functions.ts";
+import { workflowSignals } from "../../signals.ts";
 import { branchOf, taskKey } from "../../state.ts";
 import { extendHeartbeat, type Call } from "../../store/calls.ts";
 import { listHandlers } from "../../store/machines.ts";
@@ -16,7 +18,7 @@ import { awaitedTask } from "./again.ts";
 import { Attempt, type AttemptDeps } from "./attempt.ts";
 import { makeClaims } from "./claims.ts";
 import { makeStepWriter } from "./commits.ts";
-import { isRoomy, makePlaces, type Place } from "./places.ts";
+import { concurrencyDefault, isRoomy, makePlaces, type Place } from "./places.ts";
 import { makeWatch } from "./watch.ts";
 
 export interface OwnRuns extends Own {
@@ -46,6 +48,7 @@ export interface OwnOptions {
   readonly log: Log;
   readonly waker: Waker;
   readonly processId: () => string;
+  readonly onBeat: OnBeat;
   readonly tokenOf: (reference: string) => string;
   /** Tells the other processes, soon, that there are tasks of the revision. */
   readonly announce: (revision: string) => void;
@@ -143,6 +146,15 @@ export function makeOwnRuns(options: OwnOptions): OwnRuns {
     onError,
   });
 
+  const easeOf = ({ name, options: { concurrency = concurrencyDefault, slowAbove } }: WorkflowDefinition) =>
+    makeEase({
+      concurrency,
+      slowAbove,
+      onBeat: options.onBeat,
+      tell: (what, fields) => workflowSignals.publish(`workflow.${what}`, { workflow: name, ...fields }),
+      changed: () => claims.look(),
+    });
+
   async function abandonAll(reason: string): Promise<void> {
     const left = all();
     for (const attempt of left) attempt.abandon(reason);
@@ -173,10 +185,8 @@ export function makeOwnRuns(options: OwnOptions): OwnRuns {
     async register(workflow, machine) {
       const known = await listHandlers(database, machine.id);
       const covered = known.filter(({ handlers }) => handlers.every((name) => workflow.tasks.has(name)));
-      const unregister = places.add(
-        covered.map(({ revision }) => revision),
-        workflow,
-      );
+      const revisions = covered.map(({ revision }) => revision);
+      const unregister = places.add(revisions, workflow, easeOf(workflow));
       claims.look();
       return unregister;
     },

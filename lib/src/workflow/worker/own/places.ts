@@ -1,18 +1,20 @@
 // Which workflows this process carries out, and how many places each has left.
+import type { Ease } from "../../../engine/handler/ease.ts";
 import type { Line } from "../../../pg/lease.ts";
 import type { TaskDefinition, WorkflowDefinition } from "../../declaration.ts";
 
 /** The line is that of its tasks whose transactions wait for a connection. */
 export interface Place extends Line {
   readonly workflow: WorkflowDefinition;
-  readonly concurrency: number;
+  /** Fewer than were declared while the database is slow. */
+  readonly ease: Ease;
   running: number;
   /** Kept for tasks whose beginning is not written yet. */
   kept: number;
 }
 
 export interface Places {
-  add(revisions: readonly string[], workflow: WorkflowDefinition): () => void;
+  add(revisions: readonly string[], workflow: WorkflowDefinition, ease: Ease): () => void;
   of(revision: string): Place | undefined;
   taskOf(revision: string, name: string | undefined): TaskDefinition | undefined;
   revisions(): string[];
@@ -31,21 +33,23 @@ export const concurrencyDefault = 500;
 // other processes that would have one. So many are enough for the connections never to wait.
 const waitingMax = 64;
 
-const leftOf = ({ running, kept, concurrency, waiting }: Place): number =>
-  Math.min(concurrency - running, waiting > 0 ? waitingMax - waiting : Infinity) - kept;
+const leftOf = ({ running, kept, ease, waiting }: Place): number =>
+  Math.min(ease.places() - running, waiting > 0 ? waitingMax - waiting : Infinity) - kept;
 
 /** Whether so much room has come free that it is worth a look for more. */
-export const isRoomy = ({ running, concurrency, waiting }: Place): boolean =>
-  running <= concurrency / 2 && waiting <= waitingMax / 2;
+export const isRoomy = ({ running, ease, waiting }: Place): boolean =>
+  running <= ease.places() / 2 && waiting <= waitingMax / 2;
 
 export function makePlaces(): Places {
   const byRevision = new Map<string, Place>();
   return {
-    add(revisions, workflow) {
-      const concurrency = workflow.options.concurrency ?? concurrencyDefault;
-      const place: Place = { workflow, concurrency, running: 0, kept: 0, waiting: 0 };
+    add(revisions, workflow, ease) {
+      const place: Place = { workflow, ease, running: 0, kept: 0, waiting: 0 };
       for (const revision of revisions) byRevision.set(revision, place);
-      return () => revisions.forEach((revision) => byRevision.delete(revision));
+      return () => {
+        ease.close();
+        revisions.forEach((revision) => byRevision.delete(revision));
+      };
     },
     of: (revision) => byRevision.get(revision),
     taskOf: (revision, name = "") => byRevision.get(revision)?.workflow.tasks.get(name),
@@ -65,6 +69,9 @@ export function makePlaces(): Places {
       const lefts = open.map(([, place]) => leftOf(place));
       return { pools: open.map(([revision]) => revision), limit: Math.min(max, ...lefts) };
     },
-    clear: () => byRevision.clear(),
+    clear() {
+      for (const { ease } of byRevision.values()) ease.close();
+      byRevision.clear();
+    },
   };
 }

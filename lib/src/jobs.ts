@@ -1,7 +1,9 @@
 // Batches, backfills and schedules, put together for the platform: what they begin goes to the rooms below them, and schedules begin
 // batches too.
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { openBackfills } from "./batch/backfill/client.ts";
 import { openBatches } from "./batch/client.ts";
+import { channelName } from "./engine/signals.ts";
 import type { Waker } from "./engine/wake.ts";
 import { outboxDestination } from "./outbox/destination.ts";
 import type { Database } from "./pg/database.ts";
@@ -43,6 +45,9 @@ export function openJobs({ database, waker, context, queues, workflows, onError 
     onError,
   });
   const all = [scheduleRoom, batchRoom, backfillRoom];
+  // A dead letter is the end of an occurrence's work; that of another process is found by `tidy`.
+  const died = channelName("queue.dead");
+  subscribe(died, scheduleRoom.lookSoon);
   return {
     schedules: scheduleRoom.schedules,
     batches: batchRoom.batches,
@@ -50,6 +55,9 @@ export function openJobs({ database, waker, context, queues, workflows, onError 
     targets: { queue: ofQueues, batch: batchRoom.target },
     agenda: all.flatMap(({ agenda }) => agenda),
     tidy: () => Promise.all(all.map(({ tidy }) => tidy())),
-    close: () => Promise.all(all.map(({ close }) => close())),
+    close() {
+      unsubscribe(died, scheduleRoom.lookSoon);
+      return Promise.all(all.map(({ close }) => close()));
+    },
   };
 }

@@ -50,6 +50,8 @@ export interface ScheduleRoom {
   readonly schedules: Schedules;
   /** What it asks at each beat. */
   readonly agenda: readonly Agendum[];
+  /** Something may have ended in a way that the heartbeat does not see: it looks within a second, however often this is said. */
+  lookSoon(): void;
   /** Once a while: what has ended in a way that the heartbeat does not see, and what is beyond its retention. */
   tidy(): Promise<void>;
   close(): Promise<void>;
@@ -64,6 +66,7 @@ export interface ScheduleRoomOptions {
 }
 
 const tryAgainMs = 1000;
+const lookWithinMs = 1000;
 
 const missing = (name: string) =>
   scheduleErrors.error("TUNTAS_SCHEDULE_MISSING", `there is no schedule ${JSON.stringify(name)}`, {
@@ -103,9 +106,9 @@ export function openSchedules({
     onError,
   });
 
-  const noteEnd = () => {
+  const noteEnd = (inMs = 0) => {
     someEnded = true;
-    due.note(0);
+    due.note(inMs);
   };
 
   async function acting<T>(name: string, work: (held: Held) => Promise<T>): Promise<T> {
@@ -212,7 +215,8 @@ export function openSchedules({
 
   return {
     schedules,
-    agenda: [dueAgendum(store.nextDueInstant, due.note), workAgendum(ended, noteEnd)],
+    agenda: [dueAgendum(store.nextDueInstant, due.note), workAgendum(ended, () => noteEnd())],
+    lookSoon: () => noteEnd(lookWithinMs),
     async tidy() {
       await turnAll(await store.openNames(database));
       await store.forgetOccurrences(database);

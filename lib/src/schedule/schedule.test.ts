@@ -284,6 +284,20 @@ describe("S-04 overlap", () => {
   });
 });
 
+test("work that becomes a dead letter has failed within moments, not at the next tidying", async () => {
+  const { work, working } = place(() => {
+    throw new Error("no ink");
+  });
+  await begin({
+    work,
+    working,
+    dying: schedule("dying", { ...shared, when: "0 0 1 1 *", target: work }),
+  });
+  await kit.platform.schedules.run("dying", by);
+  await seen("dying").toEqual(["failed"]);
+  expect((await kit.platform.schedules.occurrences("dying"))[0]!.reason).toBe("dead letter: no ink");
+});
+
 test("S-22 V-03: a success that does not come is overdue, also while it is paused; a failure says why", async () => {
   const { work, working } = place(() => rejected({ code: "NO_DATA", message: "no data" }));
   await begin({

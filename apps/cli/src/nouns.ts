@@ -1,5 +1,5 @@
-// What `tuntas` alone shows: a line for each noun, in groups; of `help` the lines above them speak. Which commands a noun has stands
-// in their table; a test holds the two together.
+// What `tuntas` alone shows: a line for each noun, in groups; of `help` the lines above them speak, and `version` is
+// known from everywhere. Which commands a noun has stands in their table; a test holds the two together.
 
 /** A heading and, under it, each noun (or command of one word) with what it is about. */
 export type NounGroup = readonly [heading: string, nouns: Readonly<Record<string, string>>];
@@ -23,7 +23,6 @@ export const nounGroups: readonly NounGroup[] = [
       budget: "connections that services may open, against the server's",
       migration: "an application's own tables, as a step of a deployment",
       change: "a column or a message that becomes another, step by step",
-      version: "the version of this command",
     },
   ],
   [
